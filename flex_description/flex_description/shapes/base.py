@@ -1,0 +1,39 @@
+"""The interface of every mode shape basis."""
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+
+class ModeShapes(ABC):
+    """`count` shape functions of x on [0, length].
+
+    shapes(x, derivative) gives an array (count, len(x)); derivative 0, 1 or 2. Displacement
+    shapes have unit m/m (an
+    amplitude of 1 is a length), twist shapes rad/rad.
+    breakpoints: stations where a derivative jumps, ends included; between them the shapes are
+    smooth.
+    """
+
+    count: int
+    length: float
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return (0.0, self.length)
+
+    @abstractmethod
+    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        """Values or derivatives at stations x (k,): array (count, k)."""
+
+
+class NoShapes(ModeShapes):
+    """A direction in which the beam is rigid."""
+
+    def __init__(self, length: float) -> None:
+        self.count = 0
+        self.length = length
+
+    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        return np.zeros((0, np.size(x)))
