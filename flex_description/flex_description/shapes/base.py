@@ -2,8 +2,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
+
+
+class ShapeError(ValueError):
+    """A basis that cannot be built as asked; the message is one line for people."""
 
 
 class ModeShapes(ABC):
@@ -37,3 +42,19 @@ class NoShapes(ModeShapes):
 
     def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
         return np.zeros((0, np.size(x)))
+
+
+class StackedShapes(ModeShapes):
+    """The shapes of several bases of one beam, one after another."""
+
+    def __init__(self, parts: Sequence[ModeShapes]) -> None:
+        self.parts = tuple(parts)
+        self.count = sum(part.count for part in self.parts)
+        self.length = self.parts[0].length
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return tuple(sorted({x for part in self.parts for x in part.breakpoints}))
+
+    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        return np.vstack([part(x, derivative) for part in self.parts])

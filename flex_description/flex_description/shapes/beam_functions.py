@@ -1,0 +1,59 @@
+"""Sums of cos, sin and two decaying exponentials: the closed forms of a uniform beam.
+
+cosh and sinh of a high mode overflow or cancel; e^(-bx) and e^(-b(L - x)) span the same space and
+stay between 0 and 1.
+"""
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from flex_description.shapes.base import ModeShapes
+
+
+@cache
+def gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Legendre stations and weights on [0, 1]."""
+    x, w = np.polynomial.legendre.leggauss(points)
+    return 0.5 * (x + 1.0), 0.5 * w
+
+
+class BeamFunctions(ModeShapes):
+    """phi_i(x) = a cos(b x) + s sin(b x) + c e^(-b x) + d e^(-b (L - x)).
+
+    wavenumbers (n,): b, 1/m. coefficients (n, 4): a, s, c, d.
+    """
+
+    def __init__(self, length: float, wavenumbers: np.ndarray, coefficients: np.ndarray) -> None:
+        self.length = length
+        self.wavenumbers = np.asarray(wavenumbers, float)
+        self.coefficients = np.asarray(coefficients, float)
+        self.count = self.wavenumbers.size
+
+    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        x = np.atleast_1d(np.asarray(x, float))
+        b = self.wavenumbers[:, None]
+        a, s, c, d = self.coefficients.T[:, :, None]
+        cos, sin = np.cos(b * x), np.sin(b * x)
+        decay, growth = np.exp(-b * x), np.exp(-b * (self.length - x))
+        if derivative == 0:
+            return a * cos + s * sin + c * decay + d * growth
+        if derivative == 1:
+            return b * (s * cos - a * sin - c * decay + d * growth)
+        return b**2 * (c * decay + d * growth - a * cos - s * sin)
+
+    def mass_normalised(self, mass: float = 0.0, coupling: float = 0.0,
+                        inertia: float = 0.0) -> BeamFunctions:
+        """Scaled to int phi^2 dx + tip terms = length.
+
+        mass, coupling, inertia: the tip's m, m c, J divided by rho A (torsion: only `mass`,
+        meaning J / rho Ip).
+        """
+        x, w = gauss(100)
+        end = np.array([self.length])
+        tip, slope = self(end)[:, 0], self(end, 1)[:, 0]
+        norm = (self(x * self.length)**2 @ w * self.length + mass * tip**2
+                + 2.0 * coupling * tip * slope + inertia * slope**2)
+        scale = np.sqrt(self.length / norm)
+        return BeamFunctions(self.length, self.wavenumbers, self.coefficients * scale[:, None])

@@ -1,0 +1,37 @@
+"""What a beam carries at its end, as the mode shapes see it."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flex_description.shapes.base import ShapeError
+
+
+@dataclass(frozen=True)
+class TipLoad:
+    """A rigid body on the section at x = length, in beam axes.
+
+    mass kg; inertia_x, inertia_y, inertia_z kg m2 about the axes through the END SECTION's axis
+    point (not about the body's own centre); offset m, of the body's centre beyond the end, along
+    x, so that mass * offset couples end displacement and end rotation.
+    """
+
+    mass: float = 0.0
+    inertia_x: float = 0.0
+    inertia_y: float = 0.0
+    inertia_z: float = 0.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ('mass', 'inertia_x', 'inertia_y', 'inertia_z'):
+            if not 0.0 <= getattr(self, name) < float('inf'):
+                raise ShapeError(f'tip {name}: expected a number >= 0, found {getattr(self, name)}')
+        least = self.mass * self.offset**2
+        for name in ('inertia_y', 'inertia_z'):
+            if getattr(self, name) < least * (1.0 - 1e-9):
+                raise ShapeError(
+                    f'tip {name}: expected at least mass * offset^2 = {least:.6g} kg m2 (it is '
+                    f'about the end section), found {getattr(self, name):.6g}')
+
+    @property
+    def empty(self) -> bool:
+        return not (self.mass or self.inertia_x or self.inertia_y or self.inertia_z)
