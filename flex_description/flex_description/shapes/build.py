@@ -9,6 +9,7 @@ Options (strings or numbers, as they stand in the robot's file):
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,9 +18,11 @@ from flex_description.shapes.base import ModeShapes, NoShapes, ShapeError, Stack
 from flex_description.shapes.beam_functions import BeamFunctions
 from flex_description.shapes.clamped import clamped_free, clamped_mass
 from flex_description.shapes.craig_bampton import craig_bampton_bending, craig_bampton_twist
+from flex_description.shapes.expression import Expressions
 from flex_description.shapes.finite_elements import FiniteElements, Lump
 from flex_description.shapes.pinned import pinned_free, pinned_pinned
 from flex_description.shapes.polynomial import ClampedPolynomials
+from flex_description.shapes.tabulated import TabulatedShapes, read_table
 from flex_description.shapes.tip import TipLoad
 from flex_description.shapes.torsion import torsion_clamped_inertia
 
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from flex_description.robot import BeamProperties, LumpedMass
 
 BASES = ('craig-bampton', 'clamped-free', 'clamped-mass', 'pinned-pinned', 'pinned-free',
-         'polynomial', 'fe')
+         'polynomial', 'fe', 'file', 'expression')
 PINNED = ('pinned-pinned', 'pinned-free')
 MAX_MODES = 20
 
@@ -60,21 +63,49 @@ def build_shapes(basis: str, counts: tuple[int, int, int], beam: Beam,
     for name, count in zip(('bending_y', 'bending_z', 'twist'), counts, strict=True):
         if not 0 <= count <= MAX_MODES:
             raise ShapeError(f'{name}: expected 0 to {MAX_MODES} shapes, found {count}')
-    raw = _is_raw(basis, options or {})
+    options = options or {}
+    raw = _is_raw(basis, options)
+    if basis == 'file':
+        return _from_file(counts, float(beam.length), options)
+    if basis == 'expression':
+        return _from_expressions(counts, float(beam.length), options)
     tip = tip or TipLoad()
     planes = [_Plane(beam, tip, masses, kind) for kind in ('y', 'z', 'twist')]
-    return tuple(  # type: ignore[return-value]
-        _shapes(basis, count, plane, raw) if count else NoShapes(beam.length)
-        for count, plane in zip(counts, planes, strict=True))
+    y, z, twist = (_shapes(basis, count, plane, raw) if count else NoShapes(beam.length)
+                   for count, plane in zip(counts, planes, strict=True))
+    return y, z, twist
 
 
 def _is_raw(basis: str, options: Mapping[str, Any]) -> bool:
     choice = options.get('normalization', 'mass')
     if choice not in ('mass', 'raw'):
         raise ShapeError(f"normalization: expected 'mass' or 'raw', found '{choice}'")
-    if choice == 'raw' and basis in ('polynomial', 'fe'):
+    if choice == 'raw' and basis in ('polynomial', 'fe', 'file', 'expression'):
         raise ShapeError(f"normalization: 'raw' is for closed forms, not for basis '{basis}'")
     return choice == 'raw'
+
+
+def _from_file(counts: tuple[int, int, int], length: float, options: Mapping[str, Any],
+               ) -> tuple[ModeShapes, ModeShapes, ModeShapes]:
+    if not options.get('file'):
+        raise ShapeError("basis 'file': expected the attribute 'file', a CSV or NPZ table")
+    columns = read_table(options['file'])
+    y, z, twist = (TabulatedShapes(length, options['file'], columns, kind, count)
+                   if count else NoShapes(length)
+                   for kind, count in zip(('v', 'w', 'twist'), counts, strict=True))
+    return y, z, twist
+
+
+def _from_expressions(counts: tuple[int, int, int], length: float, options: Mapping[str, Any],
+                      ) -> tuple[ModeShapes, ModeShapes, ModeShapes]:
+    shapes: list[ModeShapes] = []
+    for kind, count, power in zip(('y', 'z', 'twist'), counts, (2, 2, 1), strict=True):
+        formulas = Expressions(length, str(options.get(f'expression_{kind}', '')), power)
+        if formulas.count != count:
+            raise ShapeError(f"expression_{kind}: expected {count} formulas separated by ';', "
+                             f'found {formulas.count}')
+        shapes.append(formulas if count else NoShapes(length))
+    return shapes[0], shapes[1], shapes[2]
 
 
 class _Plane:
@@ -131,7 +162,7 @@ class _Plane:
         edges = edges[np.r_[True, np.diff(edges) > 1e-9 * self.length]] / self.length
         edges[-1] = 1.0
         pieces = [np.linspace(a, b, 1 + max(1, int(np.ceil((b - a) * count / 2.0 - 1e-9))))[:-1]
-                  for a, b in zip(edges[:-1], edges[1:], strict=True)]
+                  for a, b in pairwise(edges)]
         stations = np.append(np.concatenate(pieces), 1.0)
         if np.min(self.mass(0.5 * (stations[1:] + stations[:-1]))) <= 0.0:
             raise ShapeError(f'{self.kind}: the beam has no inertia, so it has no modes')

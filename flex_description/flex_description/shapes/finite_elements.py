@@ -91,7 +91,7 @@ class FiniteElements:
                  stiffness: Callable[[np.ndarray], np.ndarray],
                  mass: Callable[[np.ndarray], np.ndarray]) -> None:
         self.order, self.length, self.edges = order, length, edges
-        functions, xi, weights, values, curvatures = _element(order)
+        _, xi, weights, values, curvatures = _element(order)
         intervals = len(edges) - 1
         inner = DEGREE + 1 - 2 * order
         self.end = intervals * order
@@ -139,7 +139,7 @@ class FiniteElements:
         last = len(free) - 1
         _, vectors = eigh(mass, stiffness + shift * mass,
                           subset_by_index=[last - count - rigid + 1, last])
-        vectors = vectors[:, ::-1] / np.sqrt(np.einsum('ij,ik,kj->j', vectors, mass, vectors))[::-1]
+        vectors /= np.sqrt(np.sum(vectors * (mass @ vectors), axis=0))
         _, turn = eigh(vectors.T @ stiffness @ vectors, vectors.T @ mass @ vectors)
         amplitudes = np.zeros((len(self.mass), count))
         amplitudes[free] = (vectors @ turn)[:, rigid:] * np.sqrt(self.beam_mass)

@@ -23,15 +23,12 @@ class TipLoad:
 
     def __post_init__(self) -> None:
         for name in ('mass', 'inertia_x', 'inertia_y', 'inertia_z'):
-            if not 0.0 <= getattr(self, name) < float('inf'):
-                raise ShapeError(f'tip {name}: expected a number >= 0, found {getattr(self, name)}')
+            value = getattr(self, name)
+            if not 0.0 <= value < float('inf'):
+                raise ShapeError(f'tip {name}: expected a number >= 0, found {value}')
         least = self.mass * self.offset**2
         for name in ('inertia_y', 'inertia_z'):
             if getattr(self, name) < least * (1.0 - 1e-9):
                 raise ShapeError(
                     f'tip {name}: expected at least mass * offset^2 = {least:.6g} kg m2 (it is '
                     f'about the end section), found {getattr(self, name):.6g}')
-
-    @property
-    def empty(self) -> bool:
-        return not (self.mass or self.inertia_x or self.inertia_y or self.inertia_z)

@@ -1,0 +1,226 @@
+"""Shapes from users' formulas of x and L: a small grammar, its parse tree, exact derivatives.
+
+    sum      = product (('+' | '-') product)*
+    product  = unary (('*' | '/') unary)*
+    unary    = ('+' | '-') unary | power
+    power    = atom ('^' unary)?                 right to left, tighter than a sign before it
+    atom     = number | 'x' | 'L' | 'pi' | function '(' sum ')' | '(' sum ')'
+    function = 'sin' | 'cos' | 'sinh' | 'cosh' | 'exp' | 'sqrt'
+
+Nothing is ever evaluated as code. A tree is evaluated on jets: value, first and second derivative.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from flex_description.shapes.base import ModeShapes, ShapeError
+
+MAX_CHARACTERS = 500
+MAX_DEPTH = 60
+_TOKEN = re.compile(r'\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za-z_]\w*|.)')
+
+Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
+Tree = Callable[[np.ndarray, float], Jet]
+
+
+def _constant(value: Callable[[float], float]) -> Tree:
+    def tree(x: np.ndarray, length: float) -> Jet:
+        zero = np.zeros_like(x)
+        return zero + value(length), zero, zero
+    return tree
+
+
+def _station(x: np.ndarray, length: float) -> Jet:
+    return x, np.ones_like(x), np.zeros_like(x)
+
+
+def _chain(outer: Callable[[np.ndarray], Jet], inner: Tree) -> Tree:
+    """Faa di Bruno to second order."""
+    def tree(x: np.ndarray, length: float) -> Jet:
+        u, du, ddu = inner(x, length)
+        f, df, ddf = outer(u)
+        return f, df * du, ddf * du**2 + df * ddu
+    return tree
+
+
+def _add(left: Tree, right: Tree, sign: float) -> Tree:
+    def tree(x: np.ndarray, length: float) -> Jet:
+        a, b = left(x, length), right(x, length)
+        return a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2]
+    return tree
+
+
+def _multiply(left: Tree, right: Tree) -> Tree:
+    def tree(x: np.ndarray, length: float) -> Jet:
+        a, b = left(x, length), right(x, length)
+        return (a[0] * b[0], a[1] * b[0] + a[0] * b[1],
+                a[2] * b[0] + 2.0 * a[1] * b[1] + a[0] * b[2])
+    return tree
+
+
+def _power(base: Tree, exponent: Tree) -> Tree:
+    def tree(x: np.ndarray, length: float) -> Jet:
+        a, b = base(x, length), exponent(x, length)
+        if not np.any(b[1]) and not np.any(b[2]):
+            n = b[0]
+            # n (n - 1) first: 0 * 0^-1 must be 0 in x^1
+            first = np.where(n == 0.0, 0.0, n * a[0]**np.where(n == 0.0, 0.0, n - 1.0))
+            factor = n * (n - 1.0)
+            second = np.where(factor == 0.0, 0.0,
+                              factor * a[0]**np.where(factor == 0.0, 0.0, n - 2.0))
+            return a[0]**n, first * a[1], second * a[1]**2 + first * a[2]
+        log, dlog = np.log(a[0]), a[1] / a[0]
+        rate = b[1] * log + b[0] * dlog
+        bend = b[2] * log + 2.0 * b[1] * dlog + b[0] * (a[2] / a[0] - dlog**2)
+        value = a[0]**b[0]
+        return value, value * rate, value * (rate**2 + bend)
+    return tree
+
+
+def _sqrt(u: np.ndarray) -> Jet:
+    root = np.sqrt(u)
+    return root, 0.5 / root, -0.25 / root**3
+
+
+def _inverse(u: np.ndarray) -> Jet:
+    return 1.0 / u, -1.0 / u**2, 2.0 / u**3
+
+
+FUNCTIONS: dict[str, Callable[[np.ndarray], Jet]] = {
+    'sin': lambda u: (np.sin(u), np.cos(u), -np.sin(u)),
+    'cos': lambda u: (np.cos(u), -np.sin(u), -np.cos(u)),
+    'sinh': lambda u: (np.sinh(u), np.cosh(u), np.sinh(u)),
+    'cosh': lambda u: (np.cosh(u), np.sinh(u), np.cosh(u)),
+    'exp': lambda u: (np.exp(u), np.exp(u), np.exp(u)),
+    'sqrt': _sqrt,
+}
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str
+    column: int
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if len(text) > MAX_CHARACTERS:
+            raise ShapeError(f'expression: expected at most {MAX_CHARACTERS} characters, '
+                             f'found {len(text)}')
+        self.tokens = [_Token(match.group(1), match.start(1) + 1)
+                       for match in _TOKEN.finditer(text.rstrip())]
+        self.tokens.append(_Token('', len(text) + 1))
+        self.depth = 0
+
+    def parse(self) -> Tree:
+        tree = self._sum()
+        if self.tokens[0].text:
+            raise self._error('an operator or the end')
+        return tree
+
+    def _error(self, expected: str) -> ShapeError:
+        token = self.tokens[0]
+        found = f"'{token.text}'" if token.text else 'the end'
+        return ShapeError(f"expression '{self.text}': expected {expected} at column "
+                          f'{token.column}, found {found}')
+
+    def _take(self, *texts: str) -> str:
+        """The next token if it is one of these, else ''."""
+        return self.tokens.pop(0).text if self.tokens[0].text in texts else ''
+
+    def _sum(self) -> Tree:
+        tree = self._product()
+        while sign := self._take('+', '-'):
+            tree = _add(tree, self._product(), 1.0 if sign == '+' else -1.0)
+        return tree
+
+    def _product(self) -> Tree:
+        tree = self._unary()
+        while operator := self._take('*', '/'):
+            right = self._unary()
+            tree = _multiply(tree, right if operator == '*' else _chain(_inverse, right))
+        return tree
+
+    def _unary(self) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise ShapeError(f'expression: nested deeper than {MAX_DEPTH} levels')
+        sign = self._take('+', '-')
+        if sign:
+            tree = self._unary()
+            if sign == '-':
+                tree = _multiply(_constant(lambda length: -1.0), tree)
+        else:
+            tree = self._atom()
+            if self._take('^'):
+                tree = _power(tree, self._unary())
+        self.depth -= 1
+        return tree
+
+    def _atom(self) -> Tree:
+        token = self.tokens[0].text
+        if self._take('('):
+            return self._closed()
+        if self._take('x'):
+            return _station
+        if self._take('L'):
+            return _constant(lambda length: length)
+        if self._take('pi'):
+            return _constant(lambda length: np.pi)
+        if token in FUNCTIONS:
+            self.tokens.pop(0)
+            if not self._take('('):
+                raise self._error(f"'(' after {token}")
+            return _chain(FUNCTIONS[token], self._closed())
+        if token and token[0] in '0123456789.' and token != '.':
+            number = float(self.tokens.pop(0).text)
+            return _constant(lambda length: number)
+        raise self._error(f"a number, x, L, pi, {', '.join(FUNCTIONS)} or '('")
+
+    def _closed(self) -> Tree:
+        tree = self._sum()
+        if not self._take(')'):
+            raise self._error("')'")
+        return tree
+
+
+def parse(text: str) -> Tree:
+    """The tree of a formula; ShapeError says at which column it is wrong."""
+    return _Parser(text).parse()
+
+
+class Expressions(ModeShapes):
+    """Formulas separated by ';'. power 2: bending, value and slope vanish at x = 0; 1: twist,
+    value vanishes there."""
+
+    def __init__(self, length: float, text: str, power: int) -> None:
+        self.length = length
+        texts = [part.strip() for part in text.split(';') if part.strip()]
+        self.trees = [parse(part) for part in texts]
+        self.count = len(self.trees)
+        stations = np.linspace(0.0, length, 101)
+        for part, tree in zip(texts, self.trees, strict=True):
+            with np.errstate(all='ignore'):
+                jet = np.array(tree(stations, length))
+            if not np.all(np.isfinite(jet)):
+                x = stations[np.argmin(np.isfinite(jet).all(axis=0))]
+                raise ShapeError(f"expression '{part}': value or derivative is not finite at "
+                                 f'x = {x:.6g} m')
+            names = ('value', 'slope')[:power]
+            for name, values in zip(names, jet, strict=False):
+                if abs(values[0]) > 1e-6 * np.max(np.abs(values)):
+                    raise ShapeError(f"expression '{part}': expected {name} 0 at x = 0, where the "
+                                     f'link is clamped, found {values[0]:.6g}')
+        values = self(stations)
+        values = values / np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300)
+        if self.count and np.linalg.matrix_rank(values, tol=1e-6) < self.count:
+            raise ShapeError(f"expression '{text}': the shapes are zero or depend on each other")
+
+    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        x = np.atleast_1d(np.asarray(x, float))
+        return np.array([tree(x, self.length)[derivative] for tree in self.trees])

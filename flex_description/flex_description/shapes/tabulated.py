@@ -1,0 +1,142 @@
+"""Shapes from a table, CSV or NPZ: columns x and v, w, twist (or v1, v2, ... for several modes).
+
+x in metres from 0 to the beam's length, v and w the deflections along beam y and z, twist in rad.
+Each column is fitted, in the least-squares sense, by a spline of degree 5 whose first
+coefficients are zero, so that it is clamped at x = 0 exactly; the fit smooths the second
+derivative, on which stiffness depends. A table too coarse or too noisy for that is refused.
+"""
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from flex_description.shapes.base import ModeShapes, ShapeError
+
+SPLINE_DEGREE = 5
+MIN_STATIONS = 12
+MAX_INTERVALS = 80
+CURVATURE_TOLERANCE = 0.05
+RESIDUAL_TOLERANCE = 0.01
+CLAMP_TOLERANCE = 0.01
+
+
+def read_table(path: str | Path) -> dict[str, np.ndarray]:
+    """Columns by name, each (k,), k the number of stations."""
+    path = Path(path)
+    try:
+        if path.suffix.lower() == '.npz':
+            with np.load(path, allow_pickle=False) as archive:
+                columns = {name: np.atleast_1d(np.asarray(archive[name], float))
+                           for name in archive.files}
+        else:
+            columns = _read_csv(path)
+    except OSError as error:
+        raise ShapeError(f'{path}: cannot be read ({error.strerror or error})') from None
+    except ValueError as error:
+        raise ShapeError(f'{path}: expected numbers in named columns ({error})') from None
+    except Exception as error:   # zipfile and zlib raise their own on a damaged archive
+        raise ShapeError(f'{path}: not a readable NPZ archive ({error})') from None
+    if 'x' not in columns:
+        raise ShapeError(f"{path}: expected a column 'x', found {', '.join(columns) or 'none'}")
+    x = columns['x']
+    for name, values in columns.items():
+        if values.shape != x.shape or x.ndim != 1:
+            raise ShapeError(f"{path}: column '{name}' has shape {values.shape}, x {x.shape}")
+        if not np.all(np.isfinite(values)):
+            raise ShapeError(f"{path}: column '{name}' has a value that is not finite")
+    if np.any(np.diff(x) <= 0.0):
+        raise ShapeError(f'{path}: x must increase from row to row')
+    return columns
+
+
+def _read_csv(path: Path) -> dict[str, np.ndarray]:
+    with path.open(newline='', encoding='utf-8-sig') as file:
+        rows = [row for row in csv.reader(line for line in file if not line.startswith('#'))
+                if any(cell.strip() for cell in row)]
+    if not rows:
+        raise ValueError('no rows')
+    names = [name.strip() for name in rows[0]]
+    for number, row in enumerate(rows[1:], 1):
+        if len(row) != len(names):
+            raise ValueError(f'row {number} has {len(row)} cells, the header {len(names)}')
+    table = np.array([[float(cell) for cell in row] for row in rows[1:]], float)
+    return dict(zip(names, table.reshape(-1, len(names)).T, strict=True))
+
+
+class TabulatedShapes(ModeShapes):
+    """`count` fitted columns of a table. kind: 'v', 'w' or 'twist'."""
+
+    def __init__(self, length: float, path: str | Path, columns: dict[str, np.ndarray],
+                 kind: str, count: int) -> None:
+        self.length, self.count = length, count
+        x = columns['x']
+        if abs(x[0]) > 1e-6 * length or abs(x[-1] - length) > 1e-3 * length:
+            raise ShapeError(f'{path}: expected x from 0 to the length {length:.6g} m, '
+                             f'found {x[0]:.6g} to {x[-1]:.6g}')
+        if x.size < MIN_STATIONS:
+            raise ShapeError(f'{path}: too coarse: expected at least {MIN_STATIONS} stations, '
+                             f'found {x.size}')
+        modes = [name for name in columns if re.fullmatch(rf'{kind}\d*', name)]
+        modes.sort(key=lambda name: int(name[len(kind):] or 0))
+        if len(modes) < count:
+            raise ShapeError(f'{path}: expected {count} columns {kind}1, {kind}2, ..., '
+                             f"found {', '.join(modes) or 'none'}")
+        power = 1 if kind == 'twist' else 2
+        s = x / length
+        self.spline = _fit(s, np.array([columns[name] for name in modes[:count]]).T, power)
+        half = np.unique(np.r_[0:x.size:2, x.size - 1])
+        for name in modes[:count]:
+            _check(s, columns[name], half, power, f"{path}: column '{name}'")
+        self._breakpoints = tuple(np.unique(self.spline.t) * length)
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return self._breakpoints
+
+    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        s = np.atleast_1d(np.asarray(x, float)) / self.length
+        return self.spline(s, nu=derivative).T / self.length**derivative
+
+
+def _fit(s: np.ndarray, values: np.ndarray, power: int) -> BSpline:
+    """Least-squares spline of s on [0, 1] with its first `power` coefficients zero."""
+    intervals = int(np.clip((s.size - SPLINE_DEGREE) // 3, 1, MAX_INTERVALS))
+    inner = np.interp(np.linspace(0.0, 1.0, intervals + 1)[1:-1],
+                      np.linspace(0.0, 1.0, s.size), s)
+    knots = np.r_[np.zeros(SPLINE_DEGREE + 1), inner, np.ones(SPLINE_DEGREE + 1)]
+    design = BSpline.design_matrix(np.clip(s, 0.0, 1.0), knots, SPLINE_DEGREE).toarray()
+    solved = np.linalg.lstsq(design[:, power:], values, rcond=None)[0]
+    return BSpline(knots, np.concatenate([np.zeros((power, *values.shape[1:])), solved]),
+                   SPLINE_DEGREE)
+
+
+def _check(s: np.ndarray, values: np.ndarray, half: np.ndarray, power: int, where: str) -> None:
+    """Refuse what is not clamped, or what half of the rows would describe differently."""
+    size = np.max(np.abs(values))
+    if size == 0.0:
+        raise ShapeError(f'{where}: all zeros')
+    if abs(values[0]) > CLAMP_TOLERANCE * size:
+        raise ShapeError(f'{where}: expected 0 at x = 0, where the link is clamped, '
+                         f'found {values[0]:.6g}')
+    fit, coarse = _fit(s, values, power), _fit(s[half], values[half], power)
+    stations = np.linspace(0.0, 1.0, 400)
+    if power == 2:
+        slope = np.abs(_fit(s, values, 0)(stations, nu=1))
+        if slope[0] > 5.0 * CLAMP_TOLERANCE * slope.max():
+            raise ShapeError(f'{where}: expected slope 0 at x = 0, where the link is clamped, '
+                             f'found {slope[0]:.3g} times 1/length')
+    residual = np.sqrt(np.mean((fit(s) - values)**2)) / size
+    if residual > RESIDUAL_TOLERANCE:
+        raise ShapeError(f'{where}: too coarse or too noisy: a smooth fit misses the rows by '
+                         f'{100.0 * residual:.2g} % of the largest value')
+    curve, other = fit(stations, nu=power), coarse(stations, nu=power)
+    change = np.sqrt(np.mean((curve - other)**2) / np.mean(curve**2))
+    if change > CURVATURE_TOLERANCE:
+        raise ShapeError(
+            f"{where}: too coarse or too noisy: every second row alone changes the "
+            f"{'curvature' if power == 2 else 'rate of twist'} by {100.0 * change:.2g} %, "
+            f'more than {100.0 * CURVATURE_TOLERANCE:.0f} %; give more stations')
