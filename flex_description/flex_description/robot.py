@@ -79,8 +79,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class BeamProperties:
-    """Properties at stations x (k,): arrays (k,). Units kg/m, kg m, N m2; area m2 and the
-    section's half heights m for drawing."""
+    """Properties at stations x (k,): arrays (k,). Units kg/m, kg m, N m2."""
 
     mass_per_length: np.ndarray      # rho A
     inertia_y: np.ndarray            # rho Iy, about y (bending in z)
@@ -89,6 +88,8 @@ class BeamProperties:
     bending_stiffness_z: np.ndarray  # E Iz, resists v
     torsion_stiffness: np.ndarray    # G J
     axial_stiffness: np.ndarray      # E A
+    half_y: np.ndarray | None = None  # m, the outline's half extent along y, for drawing
+    half_z: np.ndarray | None = None  # m, along z
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,7 @@ class FlexibleLink:
     gauges: tuple[StrainGauge, ...] = ()
     basis: str = ''                        # as the user named it
     pinned: bool = False                   # the basis has a slope at x = 0: the motor also bends the link
+    section_shape: str = ''                # of the first section, for drawing: circle, rectangle ...
 
     @property
     def n_modes(self) -> int:

@@ -1,0 +1,144 @@
+"""An element of a description, from XML or YAML alike, that reads its attributes with care."""
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+
+from flex_description.errors import RobotError, nearest
+
+# What to call an element in a message: the first of these attributes that it has.
+IDENTITY = ('name', 'link', 'joint')
+
+
+@dataclass
+class Element:
+    """A tag with attributes, children and the place it was read from."""
+
+    tag: str
+    attributes: dict[str, str]
+    source: str
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """`<flexible link="link2">`: the element as a reader would look for it."""
+        for key in IDENTITY:
+            if key in self.attributes:
+                return f'<{self.tag} {key}="{self.attributes[key]}">'
+        return f'<{self.tag}>'
+
+    def error(self, message: str) -> RobotError:
+        return RobotError(f'{self.label}: {message}', self.source, self.line)
+
+    def fail(self, name: str, expected: str, found: object = None) -> NoReturn:
+        """Raise for attribute `name`; what was found is the attribute itself unless given."""
+        found = f'"{self.attributes.get(name)}"' if found is None else found
+        raise self.error(f'{name}: expected {expected}, found {found}')
+
+    def all(self, tag: str) -> list[Element]:
+        return [child for child in self.children if child.tag == tag]
+
+    def one(self, tag: str) -> Element | None:
+        """The only child with this tag, or None."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].error(f'expected at most one in {self.label}, found {len(found)}')
+        return found[0] if found else None
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack.extend(reversed(element.children))
+
+    def allow(self, attributes: Collection[str], children: Collection[str] = ()) -> None:
+        """Refuse every attribute and child that is not listed."""
+        for name in self.attributes:
+            if name not in attributes:
+                raise self.error(f'expected only known attributes, found "{name}"; '
+                                 f'{nearest(name, attributes)}')
+        for child in self.children:
+            if child.tag not in children:
+                raise child.error(f'expected only known elements in {self.label}, found '
+                                  f'<{child.tag}>; {nearest(child.tag, children)}')
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.attributes.get(name, default)
+        if value is None:
+            self.fail(name, 'a value', 'no such attribute')
+        if not value.strip():
+            self.fail(name, 'a value that is not empty')
+        return value.strip()
+
+    def choice(self, name: str, options: Collection[str], default: str | None = None) -> str:
+        value = self.text(name, default)
+        if value not in options:
+            self.fail(name, f'one of {", ".join(sorted(options))}',
+                      f'"{value}"; {nearest(value, options)}')
+        return value
+
+    def numbers(self, name: str, count: int | None, default: str | None = None) -> np.ndarray:
+        """`count` finite numbers separated by spaces (any number of them for None)."""
+        what = 'numbers separated by spaces' if count is None else f'{count} numbers'
+        words = self.text(name, default).split()
+        if count is not None and len(words) != count:
+            self.fail(name, what, f'{len(words)} ("{self.attributes.get(name)}")')
+        return np.array([self._finite(name, word, what) for word in words])
+
+    def number(self, name: str, default: float | None = None, *, above: float | None = None,
+               least: float | None = None, most: float | None = None, unit: str = '') -> float:
+        """A finite number, greater than `above`, not less than `least`, nor above `most`."""
+        expected = _wanted(above, least, most, unit)
+        if name not in self.attributes:
+            if default is None:
+                self.fail(name, expected, 'no such attribute')
+            return default
+        value = self._finite(name, self.text(name), expected)
+        if ((above is not None and value <= above) or (least is not None and value < least)
+                or (most is not None and value > most)):
+            self.fail(name, expected)
+        return value
+
+    def integer(self, name: str, default: int, least: int, most: int) -> int:
+        if name not in self.attributes:
+            return default
+        try:
+            value = int(self.attributes[name])
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            self.fail(name, f'a whole number from {least} to {most}')
+        return value
+
+    def _finite(self, name: str, word: str, expected: str) -> float:
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        # float() also reads 1_000, which no other URDF tool does.
+        if not math.isfinite(value) or '_' in word:
+            self.fail(name, f'{expected}, finite')
+        return value
+
+
+def _wanted(above: float | None, least: float | None, most: float | None, unit: str) -> str:
+    if above == 0.0:
+        text = 'a positive number'
+    elif least == 0.0 and most is None:
+        text = 'a number not below 0'
+    else:
+        text = 'a number'
+        if above is not None:
+            text += f' above {above:g}'
+        if least is not None:
+            text += f' from {least:.6g}'
+        if most is not None:
+            text += f' to {most:.6g}'
+    return f'{text} ({unit})' if unit else text

@@ -1,0 +1,189 @@
+"""load_robot: from a file to a frozen Robot."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from flex_description.element import Element
+from flex_description.errors import nearest
+from flex_description.flexible import FlexibleParts, read_flexible
+from flex_description.inertia import add, beam_inertia, lumped, moved
+from flex_description.mismatch import mismatch
+from flex_description.modes import read_modes
+from flex_description.outboard import carried
+from flex_description.overlay import read_overlay
+from flex_description.robot import (
+    FlexibleJoint,
+    FlexibleLink,
+    Frame,
+    Imu,
+    Inertia,
+    Joint,
+    Link,
+    Robot,
+)
+from flex_description.rotations import pose
+from flex_description.source import read_source
+from flex_description.tree import Tree, read_tree
+
+Overlay = str | os.PathLike[str] | Mapping[str, object]
+# extension tag: the attribute that says what an element is about
+EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'imu': 'name', 'gravity': None}
+KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
+
+
+def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
+               arguments: Mapping[str, str] | None = None) -> Robot:
+    """Load a robot from URDF or xacro; RobotError, with one line, if it is wrong.
+
+    source: a path, an XML string, or the name of a bundled robot.
+    overlay: a YAML path, the name of a bundled overlay, or a mapping, that adds flexible elements.
+    arguments: values for the xacro:arg of a xacro.
+    """
+    root, urdf, directory = read_source(source, arguments)
+    tree = read_tree(root)
+    _refuse_near_misses(root)
+    elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
+    directories = {root.source: directory}
+    if overlay is not None:
+        added, place = read_overlay(overlay)
+        directories.update({element.source: place for element in added[:1]})
+        for tag, identity in EXTENSION.items():
+            layer = _by_identity([element for element in added if element.tag == tag], identity)
+            elements[tag] = _merged(elements[tag], layer)
+
+    parts = {name: read_flexible(element, tree) for name, element in elements['flexible'].items()}
+    warnings = list(tree.warnings)
+    inertias = dict(tree.links)
+    for name, part in parts.items():
+        inertias[name] = _rigid(part)
+        warnings += mismatch(part, tree.links[name], inertias[name])
+    flexible = _flexible_links(tree, parts, inertias, directories, directory)
+    joints = _joints(tree, parts, elements['flexible_joint'])
+    frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
+        [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
+    _unique_frames(tree, frames, parts)
+    robot = Robot(
+        name=root.attributes['name'],
+        links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))
+                    for name, inertia in tree.links.items()),
+        joints=joints, frames=frames,
+        imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
+        gravity=_gravity(elements['gravity']), urdf=urdf, source=root.source,
+        warnings=tuple(warnings))
+    _freeze(robot)
+    return robot
+
+
+def _freeze(record: object) -> None:
+    """Make the arrays of a record, and of the records in it, read-only."""
+    for item in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, item.name)
+        for inner in value if isinstance(value, tuple) else (value,):
+            if isinstance(inner, np.ndarray):
+                inner.flags.writeable = False
+            elif is_dataclass(inner):
+                _freeze(inner)
+
+
+def _refuse_near_misses(root: Element) -> None:
+    """Unknown elements under <robot> are other tools'; one that is nearly ours is a misprint."""
+    for child in root.children:
+        if child.tag not in KNOWN:
+            hint = nearest(child.tag, EXTENSION)
+            if hint.startswith('did you mean'):
+                raise child.error(f'expected a known element, found <{child.tag}>; {hint}')
+
+
+def _by_identity(found: list[Element], identity: str | None) -> dict[str, Element]:
+    result: dict[str, Element] = {}
+    for element in found:
+        name = element.text(identity) if identity else ''
+        if name in result:
+            raise element.error(f'expected one <{element.tag}>{" for it" if identity else ""}, '
+                                f'found another on line {result[name].line}')
+        result[name] = element
+    return result
+
+
+def _merged(under: dict[str, Element], over: dict[str, Element]) -> dict[str, Element]:
+    """The overlay's elements win, child by child: what it does not name stays as the URDF has it."""
+    result = dict(under)
+    for name, element in over.items():
+        base = under.get(name)
+        if base is not None:
+            named = {child.tag for child in element.children}
+            kept = [child for child in base.children if child.tag not in named]
+            element = Element(element.tag, {**base.attributes, **element.attributes},
+                              element.source, element.line, [*kept, *element.children])
+        result[name] = element
+    return result
+
+
+def _rigid(part: FlexibleParts) -> Inertia:
+    """The undeformed flexible link as one body, in the link's frame."""
+    body = add([beam_inertia(part.beam), *(lumped(mass) for mass in part.masses)])
+    assert body is not None  # a beam has mass
+    return moved(body, part.origin)
+
+
+def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
+                    inertias: dict[str, Inertia | None], directories: dict[str, Path],
+                    directory: Path) -> dict[str, FlexibleLink]:
+    hanging = carried(tree.joints, inertias) if parts else {}
+    result = {}
+    for name, part in parts.items():
+        children = tree.children(name)
+        loads = [(part.section_x(joint), body) for joint in children
+                 if (body := hanging[joint.name]) is not None]
+        modes = part.element.one('modes')
+        where = directories.get(modes.source if modes else '', directory)
+        result[name] = read_modes(part, loads, bool(children), where)
+    return result
+
+
+def _joints(tree: Tree, parts: dict[str, FlexibleParts], elements: dict[str, Element]) -> tuple[Joint, ...]:
+    springs = {}
+    kinds = {joint.name: joint.type for joint in tree.joints}
+    for name, element in elements.items():
+        element.allow({'joint', 'stiffness', 'damping', 'motor_inertia', 'gear_ratio'})
+        if name not in kinds:
+            element.fail('joint', 'the name of a joint', f'"{name}"; {nearest(name, kinds)}')
+        if kinds[name] not in ('revolute', 'continuous', 'prismatic'):
+            element.fail('joint', 'a revolute, continuous or prismatic joint',
+                         f'"{name}", which is {kinds[name]}')
+        springs[name] = FlexibleJoint(
+            stiffness=element.number('stiffness', above=0.0, unit='N m/rad or N/m'),
+            motor_inertia=element.number('motor_inertia', above=0.0, unit='kg m2 or kg'),
+            damping=element.number('damping', 0.0, least=0.0, unit='N m s/rad or N s/m'),
+            gear_ratio=element.number('gear_ratio', 1.0, above=0.0))
+    return tuple(replace(
+        joint, flexible=springs.get(joint.name),
+        section_x=parts[joint.parent].section_x(joint) if joint.parent in parts else None)
+        for joint in tree.joints)
+
+
+def _unique_frames(tree: Tree, frames: tuple[Frame, ...], parts: dict[str, FlexibleParts]) -> None:
+    for frame in frames:
+        if frame.name in tree.links:
+            raise parts[frame.link].element.error(
+                f'expected the name "{frame.name}" free for the frame at the beam\'s end, found a '
+                'link of that name; rename the link')
+
+
+def _imu(element: Element, tree: Tree, frames: tuple[Frame, ...]) -> Imu:
+    element.allow({'name', 'frame'})
+    names = [*tree.links, *(frame.name for frame in frames)]
+    return Imu(element.text('name'), element.choice('frame', names))
+
+
+def _gravity(elements: dict[str, Element]) -> np.ndarray:
+    for element in elements.values():
+        element.allow({'xyz'})
+        return element.numbers('xyz', 3)
+    return np.array([0.0, 0.0, -9.81])
+

@@ -1,0 +1,37 @@
+"""Materials by name: Young's modulus E (Pa), shear modulus G (Pa), density (kg/m3)."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flex_description.element import Element
+
+
+@dataclass(frozen=True)
+class Material:
+    """An elastic material: E and G in Pa, density in kg/m3."""
+
+    E: float
+    G: float
+    density: float
+
+
+# Room temperature, handbook values: structural steel, aluminium 6061, titanium Ti-6Al-4V, and a
+# unidirectional carbon/epoxy laminate with its fibres along the beam.
+MATERIALS = {
+    'steel': Material(E=210e9, G=80.8e9, density=7850.0),
+    'aluminium': Material(E=69e9, G=26e9, density=2700.0),
+    'titanium': Material(E=114e9, G=44e9, density=4430.0),
+    'carbon': Material(E=135e9, G=5e9, density=1600.0),
+}
+
+
+def read_material(element: Element) -> Material:
+    """<material name=.../> or <material E= G= density=/>; numbers override the name's."""
+    element.allow({'name', 'E', 'G', 'density'})
+    known = None
+    if 'name' in element.attributes:
+        known = MATERIALS[element.choice('name', MATERIALS)]
+    return Material(
+        E=element.number('E', known and known.E, above=0.0, unit='Pa'),
+        G=element.number('G', known and known.G, above=0.0, unit='Pa'),
+        density=element.number('density', known and known.density, above=0.0, unit='kg/m3'))

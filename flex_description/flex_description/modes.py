@@ -1,0 +1,104 @@
+"""<modes> to mode shapes: the basis asked for, on this beam, with what it carries."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from flex_description.element import Element
+from flex_description.flexible import FlexibleParts
+from flex_description.inertia import add, lumped, moved
+from flex_description.outboard import about
+from flex_description.robot import FlexibleLink, Inertia, LumpedMass
+from flex_description.shapes.base import ShapeError
+from flex_description.shapes.build import BASES, MAX_MODES, PINNED, build_shapes
+from flex_description.shapes.tip import TipLoad
+
+COUNTS = {'bending_y': 2, 'bending_z': 2, 'twist': 1}
+TIP = ('tip_mass', 'tip_inertia', 'tip_offset')
+OPTIONS = ('normalization', 'file', 'expression_y', 'expression_z', 'expression_twist')
+LOADED = ('clamped-mass', 'fe')   # bases that know of what the beam carries
+AT_TIP = 1e-3       # of the length: what hangs nearer than that to the end hangs at the end
+
+
+def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
+               carrier: bool, directory: Path) -> FlexibleLink:
+    """The flexible link with its shapes.
+
+    carried: section x (m) and body, in the link's frame, of all that hangs on the beam. carrier: whether a link
+    hangs on it. directory: where relative file names of the basis begin.
+    """
+    default = 'craig-bampton' if carrier else 'clamped-free'
+    element = parts.element.one('modes')
+    if element is None:
+        element = Element('modes', {}, parts.element.source, parts.element.line)
+    element.allow({'basis', *COUNTS, *TIP, *OPTIONS})
+    basis = element.choice('basis', BASES, default)
+    counts = tuple(element.integer(name, count, 0, MAX_MODES) for name, count in COUNTS.items())
+    if not any(counts):
+        raise element.error('expected at least one mode, found 0 of bending_y, bending_z and '
+                            'twist; leave <flexible> out for a rigid link')
+    inner, tip = _loads(parts, carried if basis in LOADED else [], element)
+    options: dict[str, object] = {name: element.text(name) for name in OPTIONS
+                                  if name in element.attributes}
+    if 'file' in options:
+        options['file'] = str(directory / str(options['file']))
+    try:
+        shapes = build_shapes(basis, counts, parts.beam, tip, inner, options)
+    except ShapeError as error:
+        raise element.error(f'basis "{basis}": {error}') from None
+    beam = parts.beam
+    return FlexibleLink(
+        link=parts.link, origin=parts.origin, length=beam.length,
+        breakpoints=_stations(beam.length, beam.breakpoints, *(s.breakpoints for s in shapes)),
+        properties=beam.properties, bend_y=shapes[0], bend_z=shapes[1], twist=shapes[2],
+        damping=parts.damping, masses=parts.masses, gauges=parts.gauges, basis=basis,
+        pinned=basis in PINNED, section_shape=beam.segments[0].start.shape)
+
+
+def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:
+    """All breakpoints from 0 to the length, those that differ by rounding only taken once."""
+    result = [0.0]
+    for x in sorted(float(x) for stations in lists for x in stations):
+        if result[-1] + 1e-9 * length < x < length * (1.0 - 1e-9):
+            result.append(x)
+    return (*result, length)
+
+
+def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
+           element: Element) -> tuple[tuple[LumpedMass, ...], TipLoad]:
+    """Bodies before the end, and the load at the end: `auto` sums what hangs there."""
+    to_beam = np.linalg.inv(parts.origin)
+    bodies = [(x, moved(body, to_beam)) for x, body in carried]
+    bodies += [(mass.x, lumped(mass)) for mass in parts.masses]
+    near = parts.beam.length * (1.0 - AT_TIP)
+    inner = tuple(LumpedMass(x, body.mass, body.centre - np.array([x, 0.0, 0.0]), body.tensor)
+                  for x, body in bodies if x < near)
+    if element.attributes.get('tip_mass', 'auto').strip() != 'auto':
+        return inner, _given_tip(element)
+    for name in ('tip_inertia', 'tip_offset'):
+        if name in element.attributes:
+            raise element.error(f'{name}: expected together with a number for tip_mass, found '
+                                'tip_mass "auto", which computes it')
+    load = add(body for x, body in bodies if x >= near)
+    if load is None:
+        return inner, TipLoad()
+    end = np.array([parts.beam.length, 0.0, 0.0])
+    ix, iy, iz = np.diag(about(load, end))
+    return inner, TipLoad(load.mass, float(ix), float(iy), float(iz),
+                          offset=float(load.centre[0] - end[0]))
+
+
+def _given_tip(element: Element) -> TipLoad:
+    """Tip load as numbers; tip_inertia is one number for all axes, or Ix Iy Iz."""
+    mass = element.number('tip_mass', least=0.0, unit='kg, or "auto"')
+    offset = element.number('tip_offset', 0.0, unit='m')
+    least = mass * offset**2
+    values = element.numbers('tip_inertia', None, f'0 {least!r} {least!r}')
+    if len(values) not in (1, 3) or np.any(values < 0.0):
+        element.fail('tip_inertia', 'one or three numbers not below 0 (kg m2)')
+    ix, iy, iz = np.broadcast_to(values, 3)
+    try:
+        return TipLoad(mass, float(ix), float(iy), float(iz), offset)
+    except ShapeError as error:
+        raise element.error(str(error)) from None
