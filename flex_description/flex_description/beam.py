@@ -1,4 +1,4 @@
-"""The beam of a flexible link: segments with a section and a material each, straight or tapered."""
+"""The beam of a flexible link: segments of one material each, straight or tapered."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -72,12 +72,13 @@ class Beam:
             torsion_stiffness=G * v.J, axial_stiffness=E * v.A,
             half_y=v.half_y, half_z=v.half_z)
 
-    def quadrature(self, points: int = 8) -> tuple[np.ndarray, np.ndarray]:
-        """Gauss stations and weights on every segment."""
-        node, weight = np.polynomial.legendre.leggauss(points)
-        start = np.array(self.breakpoints[:-1])[:, None]
-        half = np.diff(self.breakpoints)[:, None] / 2
-        return (start + half * (node + 1)).ravel(), (half * weight).ravel()
+
+def quadrature(breakpoints: tuple[float, ...], points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss stations and weights, `points` of them on every interval."""
+    node, weight = np.polynomial.legendre.leggauss(points)
+    start = np.array(breakpoints[:-1])[:, None]
+    half = np.diff(breakpoints)[:, None] / 2
+    return (start + half * (node + 1)).ravel(), (half * weight).ravel()
 
 
 def read_beam(element: Element, length: float) -> Beam:
@@ -85,10 +86,9 @@ def read_beam(element: Element, length: float) -> Beam:
     segments = element.all('segment')
     if not segments:
         return Beam((_read_segment(element, length),))
-    for tag in ('section', 'material'):
-        if tag == 'section' and element.one(tag) is not None:
-            raise element.all(tag)[0].error('expected sections inside each <segment>, found one '
-                                            'beside them; move it')
+    for section in element.all('section'):
+        raise section.error('expected sections inside each <segment>, found one beside them; '
+                            'move it')
     common = element.one('material')
     parts = []
     for segment in segments:
@@ -96,8 +96,8 @@ def read_beam(element: Element, length: float) -> Beam:
         parts.append(_read_segment(segment, segment.number('length', above=0.0, unit='m'), common))
     total = sum(part.length for part in parts)
     if abs(total - length) > 1e-6 * length:
-        raise element.error(f'segments: expected lengths that sum to the beam\'s {length:.9g} m, '
-                            f'found {total:.9g} m')
+        raise element.error(f'segments: expected lengths that sum to {length:.9g} m, the '
+                            f'length of the beam, found {total:.9g} m')
     return Beam(tuple(parts))
 
 

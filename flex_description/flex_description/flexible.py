@@ -1,4 +1,4 @@
-"""<flexible link="..."> to beam, lumped masses, damping and gauges; shapes come later, in modes.py."""
+"""<flexible link="..."> to beam, lumped masses, damping and gauges; modes.py adds the shapes."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ def _place(beam: Element, link: str, tree: Tree) -> tuple[np.ndarray, float]:
     way = joints[name].origin[:3, 3] - origin[:3, 3]
     length = float(np.linalg.norm(way))
     if length < 1e-9:
-        beam.fail('to', 'a joint away from the beam\'s start', f'"{name}" at its very start')
+        beam.fail('to', 'a joint away from the start of the beam', f'"{name}" at its very start')
     roll = from_rpy(np.array([beam.number('roll', 0.0, unit='rad'), 0.0, 0.0]))
     return pose(along(way) @ roll, origin[:3, 3]), length
 
@@ -126,15 +126,17 @@ def _damping(element: Element | None) -> Damping:
                             f'"{rayleigh[0]}"')
     if not modal and not rayleigh:
         raise element.error('expected ratio, ratio_..., alpha or beta, found none')
-    common = element.attributes.get('ratio', '0')
-    ratios = []
-    for name in RATIOS:
-        source = name if name in element.attributes else 'ratio'
-        values = element.numbers(source, None, common)
-        if np.any(values < 0.0) or np.any(values >= 1.0):
-            element.fail(source, 'damping ratios from 0 to below 1')
-        ratios.append(tuple(float(value) for value in values))
-    if not modal:
-        ratios = [(), (), ()]
-    return Damping(*ratios, alpha=element.number('alpha', 0.0, least=0.0, unit='1/s'),
+    y, z, twist = (_ratios(element, name) for name in RATIOS)
+    return Damping(y, z, twist, alpha=element.number('alpha', 0.0, least=0.0, unit='1/s'),
                    beta=element.number('beta', 0.0, least=0.0, unit='s'))
+
+
+def _ratios(element: Element, name: str) -> tuple[float, ...]:
+    """The ratios of one kind of mode; `ratio` serves the kinds that are not named."""
+    name = name if name in element.attributes else 'ratio'
+    if name not in element.attributes:
+        return ()
+    values = element.numbers(name, None)
+    if np.any(values < 0.0) or np.any(values >= 1.0):
+        element.fail(name, 'damping ratios from 0 to below 1')
+    return tuple(float(value) for value in values)

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from flex_description.beam import Beam
+from flex_description.beam import Beam, quadrature
 from flex_description.element import Element
-from flex_description.robot import BeamProperties, Inertia, LumpedMass
+from flex_description.robot import FlexibleLink, Inertia, LumpedMass
 
 TENSOR = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 
@@ -62,10 +62,21 @@ def lumped(mass: LumpedMass) -> Inertia:
     return Inertia(mass.mass, np.array([mass.x, 0.0, 0.0]) + mass.centre, mass.tensor)
 
 
-def beam_inertia(beam: Beam) -> Inertia:
-    """The undeformed beam in its own frame."""
-    x, weight = beam.quadrature()
-    at: BeamProperties = beam.properties(x)
+def link_inertia(origin: np.ndarray, beam: Beam | FlexibleLink,
+                 masses: Iterable[LumpedMass]) -> Inertia:
+    """The undeformed flexible link with its lumped masses as one body, in the link's frame.
+
+    origin (4, 4): the beam's frame in the link's.
+    """
+    body = add([beam_inertia(beam), *(lumped(mass) for mass in masses)])
+    assert body is not None  # a beam has mass
+    return moved(body, origin)
+
+
+def beam_inertia(beam: Beam | FlexibleLink) -> Inertia:
+    """The undeformed beam in its own frame, without lumped masses."""
+    x, weight = quadrature(beam.breakpoints, 8)
+    at = beam.properties(x)
     dm = weight * at.mass_per_length
     mass = float(dm.sum())
     centre = np.array([float(dm @ x) / mass, 0.0, 0.0])

@@ -11,7 +11,7 @@ import numpy as np
 from flex_description.element import Element
 from flex_description.errors import nearest
 from flex_description.flexible import FlexibleParts, read_flexible
-from flex_description.inertia import add, beam_inertia, lumped, moved
+from flex_description.inertia import link_inertia
 from flex_description.mismatch import mismatch
 from flex_description.modes import read_modes
 from flex_description.outboard import carried
@@ -60,8 +60,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     warnings = list(tree.warnings)
     inertias = dict(tree.links)
     for name, part in parts.items():
-        inertias[name] = _rigid(part)
-        warnings += mismatch(part, tree.links[name], inertias[name])
+        inertias[name] = built = link_inertia(part.origin, part.beam, part.masses)
+        warnings += mismatch(part, tree.links[name], built)
     flexible = _flexible_links(tree, parts, inertias, directories, directory)
     joints = _joints(tree, parts, elements['flexible_joint'])
     frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
@@ -111,7 +111,7 @@ def _by_identity(found: list[Element], identity: str | None) -> dict[str, Elemen
 
 
 def _merged(under: dict[str, Element], over: dict[str, Element]) -> dict[str, Element]:
-    """The overlay's elements win, child by child: what it does not name stays as the URDF has it."""
+    """The overlay wins, child by child: what it does not name stays as the URDF has it."""
     result = dict(under)
     for name, element in over.items():
         base = under.get(name)
@@ -122,13 +122,6 @@ def _merged(under: dict[str, Element], over: dict[str, Element]) -> dict[str, El
                               element.source, element.line, [*kept, *element.children])
         result[name] = element
     return result
-
-
-def _rigid(part: FlexibleParts) -> Inertia:
-    """The undeformed flexible link as one body, in the link's frame."""
-    body = add([beam_inertia(part.beam), *(lumped(mass) for mass in part.masses)])
-    assert body is not None  # a beam has mass
-    return moved(body, part.origin)
 
 
 def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
@@ -146,7 +139,8 @@ def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
     return result
 
 
-def _joints(tree: Tree, parts: dict[str, FlexibleParts], elements: dict[str, Element]) -> tuple[Joint, ...]:
+def _joints(tree: Tree, parts: dict[str, FlexibleParts],
+            elements: dict[str, Element]) -> tuple[Joint, ...]:
     springs = {}
     kinds = {joint.name: joint.type for joint in tree.joints}
     for name, element in elements.items():

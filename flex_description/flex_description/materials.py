@@ -1,7 +1,7 @@
 """Materials by name: Young's modulus E (Pa), shear modulus G (Pa), density (kg/m3)."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from flex_description.element import Element
 
@@ -23,15 +23,14 @@ MATERIALS = {
     'titanium': Material(E=114e9, G=44e9, density=4430.0),
     'carbon': Material(E=135e9, G=5e9, density=1600.0),
 }
+UNITS = {'E': 'Pa', 'G': 'Pa', 'density': 'kg/m3'}
 
 
 def read_material(element: Element) -> Material:
     """<material name=.../> or <material E= G= density=/>; numbers override the name's."""
-    element.allow({'name', 'E', 'G', 'density'})
-    known = None
+    element.allow({'name', *UNITS})
+    values: dict[str, float] = {}
     if 'name' in element.attributes:
-        known = MATERIALS[element.choice('name', MATERIALS)]
-    return Material(
-        E=element.number('E', known and known.E, above=0.0, unit='Pa'),
-        G=element.number('G', known and known.G, above=0.0, unit='Pa'),
-        density=element.number('density', known and known.density, above=0.0, unit='kg/m3'))
+        values = asdict(MATERIALS[element.choice('name', MATERIALS)])
+    return Material(**{name: element.number(name, values.get(name), above=0.0, unit=unit)
+                       for name, unit in UNITS.items()})

@@ -25,8 +25,9 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
                carrier: bool, directory: Path) -> FlexibleLink:
     """The flexible link with its shapes.
 
-    carried: section x (m) and body, in the link's frame, of all that hangs on the beam. carrier: whether a link
-    hangs on it. directory: where relative file names of the basis begin.
+    carried: section x (m) and body, in the link's frame, of all that hangs on the beam.
+    carrier: whether a link hangs on it.
+    directory: where relative file names of the basis begin.
     """
     default = 'craig-bampton' if carrier else 'clamped-free'
     element = parts.element.one('modes')
@@ -34,8 +35,10 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
         element = Element('modes', {}, parts.element.source, parts.element.line)
     element.allow({'basis', *COUNTS, *TIP, *OPTIONS})
     basis = element.choice('basis', BASES, default)
-    counts = tuple(element.integer(name, count, 0, MAX_MODES) for name, count in COUNTS.items())
-    if not any(counts):
+    _check_options(element, basis)
+    y, z, twist = (element.integer(name, _default_count(element, basis, name), 0, MAX_MODES)
+                   for name in COUNTS)
+    if not (y or z or twist):
         raise element.error('expected at least one mode, found 0 of bending_y, bending_z and '
                             'twist; leave <flexible> out for a rigid link')
     inner, tip = _loads(parts, carried if basis in LOADED else [], element)
@@ -44,7 +47,7 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
     if 'file' in options:
         options['file'] = str(directory / str(options['file']))
     try:
-        shapes = build_shapes(basis, counts, parts.beam, tip, inner, options)
+        shapes = build_shapes(basis, (y, z, twist), parts.beam, tip, inner, options)
     except ShapeError as error:
         raise element.error(f'basis "{basis}": {error}') from None
     beam = parts.beam
@@ -54,6 +57,26 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
         properties=beam.properties, bend_y=shapes[0], bend_z=shapes[1], twist=shapes[2],
         damping=parts.damping, masses=parts.masses, gauges=parts.gauges, basis=basis,
         pinned=basis in PINNED, section_shape=beam.segments[0].start.shape)
+
+
+def _check_options(element: Element, basis: str) -> None:
+    """Refuse an option that the basis would not look at."""
+    for name in OPTIONS:
+        owner = name.split('_')[0]
+        if name in element.attributes and owner in BASES and owner != basis:
+            raise element.error(f'{name}: expected together with basis "{owner}", found basis '
+                                f'"{basis}"')
+
+
+def _default_count(element: Element, basis: str, name: str) -> int:
+    """How many modes where the element does not say: as many as there are formulas; of a table,
+    none, because its columns are the user's."""
+    if basis == 'file':
+        return 0
+    if basis == 'expression':
+        text = element.attributes.get(f'expression_{name.removeprefix("bending_")}', '')
+        return len([formula for formula in text.split(';') if formula.strip()])
+    return COUNTS[name]
 
 
 def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:

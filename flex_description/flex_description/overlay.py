@@ -1,7 +1,8 @@
 """Overlay YAML to the elements that the URDF extension has, each knowing its line.
 
-One rule: a mapping is an element, a scalar or a list of scalars an attribute, a list of mappings several elements.
-A scalar where an element is expected gives that element's chief attribute (`material: steel`).
+One rule: a mapping is an element, a scalar or a list of scalars an attribute, a list of mappings
+several elements. A scalar where an element is expected gives that element's chief attribute
+(`material: steel`).
 """
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class FlexibleLink:
     link: str
     origin: np.ndarray                     # (4, 4) the beam's frame in the link's frame
     length: float
-    breakpoints: tuple[float, ...]         # from 0 to length: where properties or shapes lose smoothness
+    breakpoints: tuple[float, ...]         # 0 to length: where properties or shapes are not smooth
     properties: Callable[[np.ndarray], BeamProperties] = field(repr=False)
     bend_y: ModeShapes
     bend_z: ModeShapes
@@ -152,8 +152,8 @@ class FlexibleLink:
     masses: tuple[LumpedMass, ...] = ()
     gauges: tuple[StrainGauge, ...] = ()
     basis: str = ''                        # as the user named it
-    pinned: bool = False                   # the basis has a slope at x = 0: the motor also bends the link
-    section_shape: str = ''                # of the first section, for drawing: circle, rectangle ...
+    pinned: bool = False                   # the basis has a slope at x = 0: the motor bends it too
+    section_shape: str = ''                # of the first section, for drawing: circle ...
 
     @property
     def n_modes(self) -> int:

@@ -1,7 +1,7 @@
 """Cross sections: area and second moments by shape, all in the beam's y and z axes.
 
-Width runs along y, height along z. Iy is the integral of z^2 (resists bending in z), Iz that of y^2 (resists
-bending in y), J Saint-Venant's torsion constant, not the polar moment.
+Width runs along y, height along z. Iy is the integral of z^2 (resists bending in z), Iz that of
+y^2 (resists bending in y), J Saint-Venant's torsion constant, not the polar moment.
 """
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def rectangle(d: Dimensions) -> SectionValues:
 
 
 def _rectangle_torsion(w: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """Saint-Venant: J = a b^3 / 3 (1 - 192 b / (pi^5 a) sum_odd tanh(n pi a / 2b) / n^5), a >= b."""
+    """Saint-Venant, sides a >= b:
+    J = a b^3 / 3 (1 - 192 b / (pi^5 a) sum_odd tanh(n pi a / 2b) / n^5)."""
     a, b = np.maximum(w, h), np.minimum(w, h)
     n = np.arange(1, 40, 2)[:, None]
     series = np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5, axis=0)

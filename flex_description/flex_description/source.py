@@ -20,7 +20,7 @@ def _robots() -> Path:
 
 def bundled_robots() -> dict[str, Path]:
     """Name and file of every robot that comes with the package."""
-    found = {}
+    found: dict[str, Path] = {}
     folder = _robots()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         for suffix in SUFFIXES:

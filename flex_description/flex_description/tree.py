@@ -1,7 +1,7 @@
 """The rigid tree of a URDF: links with their inertia and joints in tree order.
 
-urdf_parser_py reads what URDF defines. It knows no lines, stops at nothing that is physically wrong and prints
-what it does not know, so every element is checked here first, with its place.
+urdf_parser_py reads what URDF defines. It knows no lines, stops at nothing that is physically
+wrong and prints what it does not know, so every element is checked here first, with its place.
 """
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """xacro to elements that know the line of the xacro file, also through macros and includes.
 
-xacro reads files with minidom, which forgets lines. While it runs, its reader is replaced by one that notes
-the file and line on each element that is not xacro's own; the notes survive expansion and are taken off after it.
+xacro reads files with minidom, which forgets lines and follows entities. While it runs, its reader
+is replaced by one that refuses them and notes file and line on each element that is not xacro's
+own; the notes survive expansion and are taken off after it.
 """
 from __future__ import annotations
 

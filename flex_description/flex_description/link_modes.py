@@ -1,0 +1,114 @@
+"""Natural frequencies of one flexible link, clamped at its base, with all that it carries.
+
+Rayleigh and Ritz with the link's own shapes: what is carried outboard counts as rigid, at the zero
+pose.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from flex_description.beam import quadrature
+from flex_description.inertia import link_inertia, moved, steiner
+from flex_description.outboard import carried
+from flex_description.robot import FlexibleLink, Inertia, LumpedMass, Robot
+
+KINDS = ('bend_y', 'bend_z', 'twist')
+POINTS = 64  # Gauss points an interval: six for each half wave of the 20th mode, squared
+
+
+@dataclass(frozen=True)
+class LinkMode:
+    """frequency Hz; kind: where most of the strain energy is; share: how much of it is there."""
+
+    frequency: float
+    kind: str
+    share: float
+
+
+def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[LinkMode]:
+    """Modes in rising frequency; loads: rigid bodies on sections, besides the link's masses."""
+    x, weight = quadrature(link.breakpoints, POINTS)
+    at = link.properties(x)
+    y, z, twist = link.bend_y, link.bend_z, link.twist
+    blocks = [_gram(y(x), weight * at.mass_per_length) + _gram(y(x, 1), weight * at.inertia_z),
+              _gram(z(x), weight * at.mass_per_length) + _gram(z(x, 1), weight * at.inertia_y),
+              _gram(twist(x), weight * (at.inertia_y + at.inertia_z))]
+    springs = [_gram(y(x, 2), weight * at.bending_stiffness_z),
+               _gram(z(x, 2), weight * at.bending_stiffness_y),
+               _gram(twist(x, 1), weight * at.torsion_stiffness)]
+    counts = [y.count, z.count, twist.count]
+    M, K = _diagonal(blocks, counts), _diagonal(springs, counts)
+    for body in (*link.masses, *loads):
+        section = _section_motion(link, body.x)
+        M += section.T @ _spatial(body) @ section
+    squares, vectors = eigh(K, M)
+    return [_mode(square, vector, K, counts) for square, vector in zip(squares, vectors.T)]
+
+
+def loads_of(robot: Robot) -> dict[str, list[LumpedMass]]:
+    """For each flexible link: what its joints carry, on the sections that carry it."""
+    inertias: dict[str, Inertia | None] = {}
+    for link in robot.links:
+        inertias[link.name] = link.inertia if link.flexible is None else link_inertia(
+            link.flexible.origin, link.flexible, link.flexible.masses)
+    bodies = carried(robot.joints, inertias)
+    beams = {link.name: link.flexible for link in robot.links if link.flexible is not None}
+    result: dict[str, list[LumpedMass]] = {name: [] for name in beams}
+    for joint in robot.joints:
+        body = bodies[joint.name]
+        if joint.section_x is None or body is None:
+            continue
+        inside = moved(body, np.linalg.inv(beams[joint.parent].origin))
+        result[joint.parent].append(LumpedMass(
+            joint.section_x, inside.mass, inside.centre - np.array([joint.section_x, 0.0, 0.0]),
+            inside.tensor, joint.child))
+    return result
+
+
+def _gram(shapes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    return (shapes * weight) @ shapes.T
+
+
+def _diagonal(blocks: list[np.ndarray], counts: list[int]) -> np.ndarray:
+    result = np.zeros((sum(counts), sum(counts)))
+    start = 0
+    for block, count in zip(blocks, counts):
+        result[start:start + count, start:start + count] = block
+        start += count
+    return result
+
+
+def _section_motion(link: FlexibleLink, x: float) -> np.ndarray:
+    """(6, n): velocity and turning rate of the section at x, per unit rate of each amplitude.
+
+    theta = (twist, -w', v') in beam axes.
+    """
+    here = np.array([x])
+    ny, nz = link.bend_y.count, link.bend_z.count
+    result = np.zeros((6, link.n_modes))
+    result[1, :ny], result[5, :ny] = link.bend_y(here)[:, 0], link.bend_y(here, 1)[:, 0]
+    result[2, ny:ny + nz] = link.bend_z(here)[:, 0]
+    result[4, ny:ny + nz] = -link.bend_z(here, 1)[:, 0]
+    result[3, ny + nz:] = link.twist(here)[:, 0]
+    return result
+
+
+def _spatial(body: LumpedMass) -> np.ndarray:
+    """(6, 6) inertia about the section's axis point, linear rows first."""
+    cx, cy, cz = body.mass * body.centre
+    cross = np.array([[0.0, -cz, cy], [cz, 0.0, -cx], [-cy, cx, 0.0]])
+    turning = body.tensor + steiner(body.mass, body.centre)
+    return np.block([[body.mass * np.eye(3), -cross], [cross, turning]])
+
+
+def _mode(square: float, vector: np.ndarray, K: np.ndarray, counts: list[int]) -> LinkMode:
+    energy = vector * (K @ vector)
+    parts = np.array([part.sum() for part in np.split(energy, np.cumsum(counts)[:-1])])
+    shares = parts / max(parts.sum(), np.finfo(float).tiny)
+    best = int(np.argmax(shares))
+    return LinkMode(float(np.sqrt(max(square, 0.0)) / (2 * np.pi)), KINDS[best],
+                    float(shares[best]))

@@ -1,0 +1,78 @@
+"""A robot in figures, as plain values that JSON can hold."""
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from flex_description.beam import quadrature
+from flex_description.inertia import link_inertia
+from flex_description.link_modes import link_modes, loads_of
+from flex_description.robot import FlexibleLink, Joint, Limits, LumpedMass, Robot
+
+FREEDOM = {'fixed': 0, 'planar': 3, 'floating': 6}
+
+
+def summary(robot: Robot) -> dict[str, Any]:
+    """Tree, masses, stiffness and frequencies; SI units, frequencies in Hz."""
+    loads = loads_of(robot)
+    motors = sum(joint.flexible is not None for joint in robot.joints)
+    joints = sum(FREEDOM.get(joint.type, 1) for joint in robot.joints)
+    modes = sum(link.flexible.n_modes for link in robot.links if link.flexible is not None)
+    return {
+        'name': robot.name, 'source': robot.source,
+        'coordinates': {'joints': joints, 'motors': motors, 'modes': modes,
+                        'total': joints + motors + modes},
+        'gravity': robot.gravity.tolist(),
+        'links': [{'name': link.name,
+                   'mass': link.inertia.mass if link.inertia is not None else
+                   _beam_mass(link.flexible),
+                   'flexible': None if link.flexible is None else
+                   _flexible(link.flexible, loads[link.name])} for link in robot.links],
+        'joints': [_joint(joint) for joint in robot.joints],
+        'frames': [{'name': frame.name, 'link': frame.link} for frame in robot.frames],
+        'imus': [asdict(imu) for imu in robot.imus],
+        'warnings': list(robot.warnings),
+    }
+
+
+def _beam_mass(link: FlexibleLink | None) -> float:
+    return 0.0 if link is None else link_inertia(link.origin, link, link.masses).mass
+
+
+def _flexible(link: FlexibleLink, loads: list[LumpedMass]) -> dict[str, Any]:
+    return {
+        'length': link.length, 'basis': link.basis, 'section': link.section_shape,
+        'shapes': {'bend_y': link.bend_y.count, 'bend_z': link.bend_z.count,
+                   'twist': link.twist.count},
+        'lumped_masses': [{'x': mass.x, 'mass': mass.mass} for mass in link.masses],
+        'carried_mass': sum(load.mass for load in loads),
+        'end_stiffness': _end_stiffness(link),
+        'modes': [asdict(mode) for mode in link_modes(link, loads)],
+        'gauges': [asdict(gauge) for gauge in link.gauges],
+    }
+
+
+def _end_stiffness(link: FlexibleLink) -> dict[str, float]:
+    """Force per deflection (N/m) and torque per twist (N m/rad) at the end of the clamped beam:
+    the inverse of the integral of (L - x)^2 / (E I), and of 1 / (G J)."""
+    x, weight = quadrature(link.breakpoints, 16)
+    at = link.properties(x)
+    arm = weight * (link.length - x)**2
+    return {'y': float(1 / np.sum(arm / at.bending_stiffness_z)),
+            'z': float(1 / np.sum(arm / at.bending_stiffness_y)),
+            'twist': float(1 / np.sum(weight / at.torsion_stiffness))}
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    return {'name': joint.name, 'type': joint.type, 'parent': joint.parent, 'child': joint.child,
+            'axis': joint.axis.tolist(), 'section_x': joint.section_x,
+            'limits': _limits(joint.limits),
+            'flexible': None if joint.flexible is None else asdict(joint.flexible)}
+
+
+def _limits(limits: Limits) -> dict[str, float | None]:
+    """JSON has no infinity: null stands for no limit."""
+    return {name: value if np.isfinite(value) else None
+            for name, value in asdict(limits).items()}
