@@ -95,11 +95,13 @@ def clamped_mass(length: float, count: int, mass: float, coupling: float,
         return held + int(np.sum(np.linalg.eigvalsh(0.5 * (stiffness + stiffness.T)) < 0.0))
 
     roots = []
+    # the sum of all 1 / (bL)^4 is the trace of flexibility times mass, so no root lies below this
+    least = 0.99 * (1.0 / 12.0 + mass / 3.0 + coupling + inertia)**-0.25
     for mode in range(1, count + 1):
         # a tip body lowers every frequency of the cantilever
-        low, high = 1e-6, clamped_free_root(mode) * (1.0 + 1e-9)
-        below_low, below_high = 0, mode
-        while below_high - below_low > 1 or below_high != mode or below_low != mode - 1:
+        low, high = least, clamped_free_root(mode) * (1.0 + 1e-9)
+        below_low, below_high = 0, below(high)
+        while below_low != mode - 1 or below_high != mode:
             middle = 0.5 * (low + high)
             if high - low < 1e-11:
                 raise ShapeError(f'clamped-mass: modes {mode - 1} and {mode} have the same '

@@ -17,7 +17,7 @@ from scipy.linalg import eigh, solve
 
 from flex_description.shapes.base import ModeShapes
 
-DEGREE = 12
+DEGREE = 15
 
 
 class PiecewisePolynomials(ModeShapes):

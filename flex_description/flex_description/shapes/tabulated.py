@@ -18,7 +18,7 @@ from flex_description.shapes.base import ModeShapes, ShapeError
 
 SPLINE_DEGREE = 5
 MIN_STATIONS = 12
-MAX_INTERVALS = 80
+INTERVALS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CURVATURE_TOLERANCE = 0.05
 RESIDUAL_TOLERANCE = 0.01
 CLAMP_TOLERANCE = 0.01
@@ -103,15 +103,29 @@ class TabulatedShapes(ModeShapes):
 
 
 def _fit(s: np.ndarray, values: np.ndarray, power: int) -> BSpline:
-    """Least-squares spline of s on [0, 1] with its first `power` coefficients zero."""
-    intervals = int(np.clip((s.size - SPLINE_DEGREE) // 3, 1, MAX_INTERVALS))
-    inner = np.interp(np.linspace(0.0, 1.0, intervals + 1)[1:-1],
-                      np.linspace(0.0, 1.0, s.size), s)
-    knots = np.r_[np.zeros(SPLINE_DEGREE + 1), inner, np.ones(SPLINE_DEGREE + 1)]
-    design = BSpline.design_matrix(np.clip(s, 0.0, 1.0), knots, SPLINE_DEGREE).toarray()
-    solved = np.linalg.lstsq(design[:, power:], values, rcond=None)[0]
-    return BSpline(knots, np.concatenate([np.zeros((power, *values.shape[1:])), solved]),
-                   SPLINE_DEGREE)
+    """Least-squares spline of s on [0, 1] with its first `power` coefficients zero.
+
+    As many intervals as generalised cross validation wants (Craven and Wahba 1979): few for noisy
+    rows, many for exact ones. values (k,) or (k, n).
+    """
+    best, least = None, np.inf
+    scale = np.maximum(np.max(np.abs(values), axis=0), 1e-300)
+    for intervals in INTERVALS:
+        if intervals > max(1, (s.size - SPLINE_DEGREE) // 3):
+            break
+        inner = np.interp(np.linspace(0.0, 1.0, intervals + 1)[1:-1],
+                          np.linspace(0.0, 1.0, s.size), s)
+        knots = np.r_[np.zeros(SPLINE_DEGREE + 1), inner, np.ones(SPLINE_DEGREE + 1)]
+        design = BSpline.design_matrix(np.clip(s, 0.0, 1.0), knots, SPLINE_DEGREE).toarray()
+        solved = np.linalg.lstsq(design[:, power:], values, rcond=None)[0]
+        residual = np.mean(((design[:, power:] @ solved - values) / scale)**2)
+        score = residual / (1.0 - solved.shape[0] / s.size)**2
+        if score < 0.95 * least:
+            least = score
+            coefficients = np.concatenate([np.zeros((power, *values.shape[1:])), solved])
+            best = BSpline(knots, coefficients, SPLINE_DEGREE)
+    assert best is not None
+    return best
 
 
 def _check(s: np.ndarray, values: np.ndarray, half: np.ndarray, power: int, where: str) -> None:
@@ -119,21 +133,21 @@ def _check(s: np.ndarray, values: np.ndarray, half: np.ndarray, power: int, wher
     size = np.max(np.abs(values))
     if size == 0.0:
         raise ShapeError(f'{where}: all zeros')
-    if abs(values[0]) > CLAMP_TOLERANCE * size:
-        raise ShapeError(f'{where}: expected 0 at x = 0, where the link is clamped, '
-                         f'found {values[0]:.6g}')
-    fit, coarse = _fit(s, values, power), _fit(s[half], values[half], power)
-    stations = np.linspace(0.0, 1.0, 400)
-    if power == 2:
-        slope = np.abs(_fit(s, values, 0)(stations, nu=1))
-        if slope[0] > 5.0 * CLAMP_TOLERANCE * slope.max():
-            raise ShapeError(f'{where}: expected slope 0 at x = 0, where the link is clamped, '
-                             f'found {slope[0]:.3g} times 1/length')
-    residual = np.sqrt(np.mean((fit(s) - values)**2)) / size
+    free = _fit(s, values, 0)
+    residual = np.sqrt(np.mean((free(s) - values)**2)) / size
     if residual > RESIDUAL_TOLERANCE:
         raise ShapeError(f'{where}: too coarse or too noisy: a smooth fit misses the rows by '
                          f'{100.0 * residual:.2g} % of the largest value')
-    curve, other = fit(stations, nu=power), coarse(stations, nu=power)
+    if abs(values[0]) > CLAMP_TOLERANCE * size:
+        raise ShapeError(f'{where}: expected 0 at x = 0, where the link is clamped, '
+                         f'found {values[0]:.6g}')
+    stations = np.linspace(0.0, 1.0, 400)
+    slope = np.abs(free(stations, nu=1))
+    if power == 2 and slope[0] > 5.0 * CLAMP_TOLERANCE * slope.max():
+        raise ShapeError(f'{where}: expected slope 0 at x = 0, where the link is clamped, '
+                         f'found {slope[0]:.3g} times 1/length')
+    curve = _fit(s, values, power)(stations, nu=power)
+    other = _fit(s[half], values[half], power)(stations, nu=power)
     change = np.sqrt(np.mean((curve - other)**2) / np.mean(curve**2))
     if change > CURVATURE_TOLERANCE:
         raise ShapeError(

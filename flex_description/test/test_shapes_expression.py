@@ -1,0 +1,88 @@
+"""The grammar of shape formulas: values, derivatives, refusals."""
+import math
+
+import numpy as np
+import pytest
+from flex_description.shapes import ShapeError, build_shapes
+from flex_description.shapes.expression import Expressions, parse
+from hypothesis import given
+from hypothesis import strategies as st
+from shape_beams import UniformBeam
+
+
+@st.composite
+def formulas(draw, depth=3):
+    """A formula's text and the same as Python, for the test's own evaluation."""
+    if depth == 0 or draw(st.booleans()):
+        text = draw(st.sampled_from(['x', 'L', 'pi', '2', '0.5', '1.5e0', '.25']))
+        return text, text.replace('pi', repr(math.pi))
+    left, right = draw(formulas(depth - 1)), draw(formulas(depth - 1))
+    kind = draw(st.sampled_from(['+', '-', '*', '/', '^', 'sin', 'cosh', 'sqrt', 'neg']))
+    if kind in '+-*':
+        return f'({left[0]} {kind} {right[0]})', f'({left[1]} {kind} {right[1]})'
+    if kind == '/':
+        return f'{left[0]}/(2+sin({right[0]}))', f'{left[1]}/(2+math.sin({right[1]}))'
+    if kind == '^':
+        return f'({left[0]})^2', f'({left[1]})**2'
+    if kind == 'sqrt':
+        return f'sqrt(1+({left[0]})^2)', f'math.sqrt(1+({left[1]})**2)'
+    if kind == 'neg':
+        return f'-({left[0]})', f'-({left[1]})'
+    return f'{kind}(sin({left[0]}))', f'math.{kind}(math.sin({left[1]}))'
+
+
+@given(formulas(), st.floats(0.1, 1.9))
+def test_values_and_derivatives(formula, x):
+    text, python = formula
+    function = compile(python, 'formula', 'eval')
+
+    def value(at):
+        return float(eval(function, {'math': math, 'x': at, 'L': 2.0}))  # the test's own text
+
+    jet = [float(part[0]) for part in parse(text)(np.array([x]), 2.0)]
+    step = 1e-4
+    low, middle, high = value(x - step), value(x), value(x + step)
+    size = 1.0 + abs(low) + abs(high)
+    assert jet[0] == pytest.approx(middle, rel=1e-12, abs=1e-12)
+    assert jet[1] == pytest.approx((high - low) / (2 * step), rel=1e-3, abs=1e-3 * size)
+    assert jet[2] == pytest.approx((high - 2 * middle + low) / step**2, rel=1e-2, abs=1e-2 * size)
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_parsed_or_refused_in_one_line(text):
+    try:
+        Expressions(1.0, text, 2)
+    except ShapeError as error:
+        assert len(str(error).splitlines()) <= 1 or len(text.splitlines()) > 1
+
+
+@pytest.mark.parametrize(('text', 'value'), [
+    ('2^3^2', 512.0), ('-2^2', -4.0), ('2^-1', 0.5), ('6/3/2', 1.0), ('1-2-3', -4.0),
+    ('2*-3', -6.0), ('exp(1)', math.e), ('2 + 3 * 4', 14.0), ('x^0', 1.0), ('2^x', 8.0)])
+def test_precedence(text, value):
+    assert parse(text)(np.array([3.0]), 1.0)[0][0] == pytest.approx(value)
+
+
+@pytest.mark.parametrize(('text', 'words'), [
+    ('x^2 +', 'column 6, found the end'), ('x**2', "column 3, found '*'"),
+    ('__import__("os")', "column 1, found '__import__'"), ('sin x', "'(' after sin"),
+    ('tan(x)', "found 'tan'"), ('(x^2', "expected ')'"), ('x^2)', "found ')'"),
+    ('x^2 y', "found 'y'"), ('x.real', "found '.'"), ('(' * 100 + 'x', 'nested deeper'),
+    ('x+' * 400 + 'x', 'at most 500 characters'), ('1/x', 'not finite at x = 0'),
+    ('sqrt(x)', 'not finite'), ('1e400*x^2', 'not finite'), ('x', 'slope 0 at x = 0'),
+    ('L', 'value 0 at x = 0'), ('0*x', 'zero or depend'), ('x^2; 3*x^2', 'zero or depend')])
+def test_refusals(text, words):
+    with pytest.raises(ShapeError) as error:
+        Expressions(2.0, text, 2)
+    assert words in str(error.value) and '\n' not in str(error.value)
+
+
+def test_from_build():
+    options = {'expression_y': 'x^2; x^3/L', 'expression_twist': 'sin(pi*x/(2*L))'}
+    bend, none, twist = build_shapes('expression', (2, 0, 1), UniformBeam(), options=options)
+    x = np.array([0.0, 0.5, 2.0])
+    assert bend(x, 1) == pytest.approx(np.array([2.0 * x, 1.5 * x**2]))
+    assert twist(x)[0] == pytest.approx(np.sin(np.pi * x / 4.0))
+    assert none.count == 0
+    with pytest.raises(ShapeError, match='expression_y: expected 3 formulas'):
+        build_shapes('expression', (3, 0, 1), UniformBeam(), options=options)
