@@ -216,10 +216,6 @@ class Expressions(ModeShapes):
                 if abs(values[0]) > 1e-6 * np.max(np.abs(values)):
                     raise ShapeError(f"expression '{part}': expected {name} 0 at x = 0, where the "
                                      f'link is clamped, found {values[0]:.6g}')
-        values = self(stations)
-        values /= np.maximum(np.abs(values).max(axis=1, keepdims=True), 1e-300)
-        if np.linalg.matrix_rank(values, tol=1e-6) < self.count:
-            raise ShapeError(f"expression '{text}': the shapes are zero or depend on each other")
 
     def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
         x = np.atleast_1d(np.asarray(x, float))
