@@ -1,0 +1,41 @@
+# `make help` explains the targets. With ROS 2 sourced it is used; else one from the Python index is.
+SHELL := /bin/bash
+PYTHON ?= python3
+IN_ENV := source ./env.sh &&
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup sim test view bench validate lint lock clean
+
+help:  ## say what each target does
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
+	    printf '  make %-10s %s\n' "$$name" "$$text"; done
+
+setup:  ## get and build what is needed (ROS 2 included where there is none); again: does only what changed
+	@$(PYTHON) bare/setup.py
+
+sim: setup  ## run the default robot's manoeuvre through the whole ROS graph; table and pictures in results/
+	@$(IN_ENV) python3 -m flex_bringup.demo
+
+view: setup  ## the same, to be seen: in RViz if installed, else in the browser
+	@$(IN_ENV) ros2 launch flex_bringup view.launch.py
+
+test: setup  ## run every test
+	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
+
+lint: setup  ## check style and types
+	@$(IN_ENV) ruff check . && python3 -m mypy
+
+bench: setup  ## measure speed and accuracy against other programs, which are installed first
+	@$(PYTHON) bare/setup.py peers
+	@$(IN_ENV) python3 test/bench/run.py
+
+validate: setup  ## repeat the published experiments and compare, figure by figure
+	@$(PYTHON) bare/setup.py peers
+	@$(IN_ENV) python3 test/validate/run.py
+
+lock:  ## pin the versions and hashes of the wheels anew (needs uv)
+	@bare/lock
+
+clean:  ## remove everything that the other targets made
+	rm -rf .venv build install log results

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Makes this checkout ready to run: with the ROS 2 that is sourced, or with one from the index.
+
+Each step leaves a stamp that holds a hash of what it read, so that a second run does only what
+changed. Needs nothing but Python's own library.
+"""
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BARE = ROOT / 'bare'
+VENV = ROOT / '.venv'
+STATE = ROOT / 'build' / 'setup'
+PYTHON_PACKAGES = ('flex_description', 'flex_dynamics', 'flex_control', 'flex_viz', 'flex_bringup')
+LACKING = ('tf2_msgs', 'control_msgs', 'simulation_interfaces')
+MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parser_py', 'xacro',
+           'rosbags', 'domain_coordinator', 'pytest', 'hypothesis')
+ROSDEP = 'rosdep install --from-paths . --ignore-src -y'
+
+
+class SetupError(Exception):
+    """Something that the user has to put right; the text says how."""
+
+
+def digest(paths: Iterable[Path], *also: object) -> str:
+    """Hash of files (name and content) and of whatever else decides a step's result."""
+    total = hashlib.sha256(repr(also).encode())
+    for path in sorted(paths):
+        total.update(str(path).encode() + b'\0' + path.read_bytes())
+    return total.hexdigest()
+
+
+def step(name: str, key: str, action: Callable[[], None]) -> bool:
+    """Run `action` unless it was done for the same `key`; true if it ran."""
+    stamp = STATE / f'{name}.stamp'
+    if stamp.exists() and stamp.read_text() == key:
+        return False
+    stamp.unlink(missing_ok=True)
+    action()
+    stamp.write_text(key)
+    return True
+
+
+def run(name: str, command: list[str], env: dict[str, str],
+        show: Callable[[str], str | None]) -> None:
+    """Run `command` with its output in a log; print what `show` makes of a line, if anything."""
+    log = STATE / f'{name}.log'
+    with log.open('w') as out, subprocess.Popen(
+            command, cwd=ROOT, env=env, text=True, errors='replace',
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            out.write(line)
+            said = show(line)
+            if said:
+                print(f'  {said}', flush=True)
+    if process.returncode:
+        tail = '\n'.join(log.read_text().splitlines()[-25:])
+        raise SetupError(f'{tail}\n{name} failed (exit code {process.returncode}); '
+                         f'all of its output is in {log.relative_to(ROOT)}')
+
+
+def require_tools(for_ros: bool) -> None:
+    """Fail with one line that names every missing tool and the command that brings it."""
+    missing = []
+    compiler = os.environ.get('CXX') or 'c++'
+    if not any(map(shutil.which, (compiler.split()[0], 'g++', 'clang++'))):
+        missing.append(('a C++ compiler', 'g++'))
+    if not shutil.which('cmake'):
+        missing.append(('CMake', 'cmake'))
+    if not (shutil.which('make') or shutil.which('ninja')):
+        missing.append(('make', 'make'))
+    if for_ros:
+        if not shutil.which('colcon'):
+            missing.append(('colcon', 'python3-colcon-common-extensions'))
+    else:
+        if not all(map(importlib.util.find_spec, ('venv', 'ensurepip'))):
+            missing.append(("Python's venv module", 'python3-venv'))
+        if not Path(sysconfig.get_path('include'), 'Python.h').exists():
+            missing.append(('the headers of Python', 'python3-dev'))
+    if missing:
+        raise SetupError('missing: ' + ', '.join(what for what, _ in missing)
+                         + '. On Debian or Ubuntu: sudo apt install '
+                         + ' '.join(package for _, package in missing))
+
+
+def venv_environment() -> dict[str, str]:
+    """Environment in which colcon and CMake find the wheels in the venv and nothing else."""
+    env = {name: value for name, value in os.environ.items()
+           if name not in ('PYTHONPATH', 'PYTHONHOME', 'COLCON_PREFIX_PATH', 'LD_LIBRARY_PATH',
+                           '_ROS_WHEELS_BOOTSTRAP_COMPLETE')}
+    env.update(VIRTUAL_ENV=str(VENV), PATH=f'{VENV}/bin{os.pathsep}{env["PATH"]}',
+               AMENT_PREFIX_PATH=str(VENV), CMAKE_PREFIX_PATH=str(VENV))
+    return env
+
+
+def install_wheels(requirements: list[Path]) -> None:
+    """Make the venv and install the pinned wheels; pip checks the hash of every file."""
+    total = sum(line[:1].isalpha() for path in requirements for line in path.open())
+    print(f'installing about {total} pinned packages from the Python index '
+          '(a few minutes the first time)', flush=True)
+    version = STATE / 'venv.python'
+    same = version.exists() and version.read_text() == sys.version + str(VENV)
+    options = [] if same else ['--clear']
+    subprocess.run([sys.executable, '-m', 'venv', *options, str(VENV)], check=True)
+    version.write_text(sys.version + str(VENV))
+    collected = 0
+
+    def show(line: str) -> str | None:
+        nonlocal collected
+        if line.startswith('Installing collected'):
+            return 'all downloaded, installing'
+        if not line.startswith('Collecting '):
+            return None
+        collected += 1
+        return None if collected % 20 else f'{collected} of {total}'
+
+    for path in requirements:
+        run(path.stem, [str(VENV / 'bin' / 'python'), '-m', 'pip', 'install', '--require-hashes',
+                        '--no-build-isolation', '--progress-bar', 'off', '-r', str(path)],
+            venv_environment(), show)
+    run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
+        lambda line: line.strip())
+
+
+def colcon(name: str, packages: list[str], env: dict[str, str], python: str) -> None:
+    """Build `packages`, linked to the sources, so that an edit of Python takes effect at once."""
+    print(f'building {len(packages)} packages: {", ".join(packages)}', flush=True)
+    env = dict(env, PYTHONWARNINGS='ignore')
+    run(name, ['colcon', 'build', '--symlink-install', '--base-paths', '.', 'bare/interfaces',
+               '--packages-select', *packages,
+               '--cmake-args', '-DBUILD_TESTING=OFF', f'-DPython3_EXECUTABLE={python}',
+               '--no-warn-unused-cli'],
+        env, lambda line: line.strip() if line.startswith(('Finished', 'Failed')) else None)
+
+
+def sources(package: Path, *patterns: str) -> list[Path]:
+    return [path for pattern in patterns for path in package.rglob(pattern)]
+
+
+def absent(packages: Iterable[str], prefixes: str) -> list[str]:
+    """Those packages that no ament prefix holds."""
+    return [name for name in packages if not any(
+        (Path(prefix) / 'share' / name / 'package.xml').exists()
+        for prefix in prefixes.split(os.pathsep) if Path(prefix).parent != ROOT / 'install')]
+
+
+def set_up() -> str:
+    began = time.monotonic()
+    if sys.version_info < (3, 10):
+        raise SetupError(f'Python 3.10 or newer is needed, found {sys.version.split()[0]}; '
+                         'name another by PYTHON=python3.12 make ...')
+    with_ros = bool(os.environ.get('ROS_DISTRO') and importlib.util.find_spec('rclpy'))
+    done = []
+    wheels_key = digest(BARE.glob('requirements*.txt'), sys.version, str(VENV))
+    if with_ros:
+        env, python = dict(os.environ), sys.executable
+        lacking = [name for name in MODULES if not importlib.util.find_spec(name)]
+        if lacking:
+            raise SetupError(f'missing Python modules: {", ".join(lacking)}. '
+                             f'Get them by: {ROSDEP}')
+        place = f'ROS 2 {env["ROS_DISTRO"]} as sourced'
+    else:
+        env, python = venv_environment(), str(VENV / 'bin' / 'python')
+        place = f'ROS 2 jazzy from the Python index in {VENV.name}'
+    interfaces = absent(LACKING, env.get('AMENT_PREFIX_PATH', ''))
+    folders = [ROOT / 'flex_msgs', *(BARE / 'interfaces' / name for name in interfaces)]
+    interface_key = digest(
+        [path for folder in folders for path in sources(
+            folder, '*.msg', '*.srv', '*.action', 'CMakeLists.txt', 'package.xml')],
+        wheels_key, place, interfaces)
+    folders = [ROOT / name for name in PYTHON_PACKAGES]
+    data = [str(path) for folder in folders
+            for path in sources(folder, '*.launch.py', '*.yaml', '*.rviz', '*.urdf', '*.xacro')]
+    package_key = digest(
+        [path for folder in folders
+         for path in sources(folder, 'package.xml', 'setup.py', 'setup.cfg')],
+        interface_key, sorted(data))
+
+    stamp = STATE / 'packages.stamp'
+    if not (stamp.exists() and stamp.read_text() == package_key):
+        require_tools(with_ros)
+    if not with_ros and step('venv', wheels_key, lambda: install_wheels(
+            [BARE / 'requirements-build.txt', BARE / 'requirements.txt'])):
+        done.append('installed the wheels')
+    messages = [*interfaces, 'flex_msgs']
+    if step('interfaces', interface_key,
+            lambda: colcon('interfaces', messages, env, python)):
+        done.append(f'built {len(messages)} interface packages')
+    if step('packages', package_key,
+            lambda: colcon('packages', list(PYTHON_PACKAGES), env, python)):
+        done.append(f'built {len(PYTHON_PACKAGES)} Python packages')
+    kernels_key = digest(sources(ROOT / 'flex_dynamics' / 'flex_dynamics', '*.py'), wheels_key)
+    if (ROOT / 'flex_dynamics/flex_dynamics/warm_up.py').exists() and step('kernels', kernels_key, lambda: warm_up(env)):
+        done.append('compiled the kernels')
+    what = ', '.join(done) + f' in {time.monotonic() - began:.0f} s' if done else 'up to date'
+    return f'set-up: {place}; {what}'
+
+
+def warm_up(env: dict[str, str]) -> None:
+    print('compiling the numeric kernels (once)', flush=True)
+    run('kernels', ['bash', '-c', '. ./env.sh && python3 -m flex_dynamics.warm_up'], env,
+        lambda line: line.strip())
+
+
+def main() -> int:
+    STATE.mkdir(parents=True, exist_ok=True)
+    with (STATE / 'lock').open('w') as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print('waiting for another set-up of this checkout to end', flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            if sys.argv[1:] == ['peers']:
+                requirements = BARE / 'requirements-peers.txt'
+                if step('peers', digest([requirements], sys.version), lambda: run(
+                        'peers', ['bash', '-c', '. ./env.sh && python3 -m pip install '
+                                  f'--require-hashes --progress-bar off -r {requirements}'],
+                        dict(os.environ), lambda line: None)):
+                    print('set-up: installed the programs to compare with')
+            else:
+                print(set_up(), flush=True)
+        except SetupError as error:
+            print(f'set-up: {error}', file=sys.stderr)
+            return 1
+        except subprocess.CalledProcessError as error:
+            print(f'set-up: {error}', file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,36 @@
+from glob import glob
+
+from setuptools import find_packages, setup
+
+setup(
+    name='flex_bringup',
+    version='0.1.0',
+    description='How it is put together: launch files, parameters, RViz configurations, the demo',
+    author='flex maintainers',
+    author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(exclude=['test', 'test.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/flex_bringup']),
+        ('share/flex_bringup', ['package.xml']),
+        ('share/flex_bringup/launch', sorted(glob('launch/*.launch.py'))),
+        ('share/flex_bringup/config', sorted(glob('config/*.yaml'))),
+        ('share/flex_bringup/rviz', sorted(glob('rviz/*.rviz'))),
+    ],
+    install_requires=[
+        'flex-description==0.1.0',
+        'flex-dynamics==0.1.0',
+        'flex-control==0.1.0',
+        'flex-viz==0.1.0',
+        'matplotlib',
+        'numpy',
+        'pyyaml',
+    ],
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'demo = flex_bringup.demo:main',
+        ],
+    },
+)

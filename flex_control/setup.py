@@ -1,0 +1,23 @@
+from setuptools import find_packages, setup
+
+setup(
+    name='flex_control',
+    version='0.1.0',
+    description='How a flexible robot is driven: trajectories, controllers, estimators, a node',
+    author='flex maintainers',
+    author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(exclude=['test', 'test.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/flex_control']),
+        ('share/flex_control', ['package.xml']),
+    ],
+    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'numpy', 'scipy'],
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'control = flex_control.nodes.control:main',
+        ],
+    },
+)

@@ -1,0 +1,27 @@
+from glob import glob
+
+from setuptools import find_packages, setup
+
+setup(
+    name='flex_description',
+    version='0.1.0',
+    description='What a flexible robot is: a URDF with beams, sections and mode shapes',
+    author='flex maintainers',
+    author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(exclude=['test', 'test.*']),
+    package_data={'flex_description': ['py.typed', 'robots/*']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/flex_description']),
+        ('share/flex_description', ['package.xml']),
+        ('share/flex_description/robots', sorted(glob('flex_description/robots/*.*'))),
+    ],
+    install_requires=['numpy', 'scipy', 'pyyaml', 'urdf-parser-py', 'xacro'],
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'describe = flex_description.describe:main',
+        ],
+    },
+)

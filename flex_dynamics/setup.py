@@ -1,0 +1,24 @@
+from setuptools import find_packages, setup
+
+setup(
+    name='flex_dynamics',
+    version='0.1.0',
+    description='How a flexible robot moves: model, integrators, dynamics and simulator nodes',
+    author='flex maintainers',
+    author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(exclude=['test', 'test.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/flex_dynamics']),
+        ('share/flex_dynamics', ['package.xml']),
+    ],
+    install_requires=['flex-description==0.1.0', 'numba', 'numpy', 'scipy', 'sympy'],
+    zip_safe=False,
+    entry_points={
+        'console_scripts': [
+            'dynamics = flex_dynamics.nodes.dynamics:main',
+            'simulator = flex_dynamics.nodes.simulator:main',
+        ],
+    },
+)
