@@ -114,7 +114,8 @@ class _Plane:
     def __init__(self, beam: Beam, tip: TipLoad, masses: Sequence[LumpedMass], kind: str) -> None:
         self.beam, self.kind, self.length = beam, kind, float(beam.length)
         self.order = 1 if kind == 'twist' else 2
-        self.lumps = [self._lump(mass) for mass in masses]
+        # what sits on the root section does not move with the shapes
+        self.lumps = [self._lump(mass) for mass in masses if mass.x > 1e-9 * beam.length]
         rotation = {'y': tip.inertia_z, 'z': tip.inertia_y, 'twist': tip.inertia_x}[kind]
         if kind == 'twist':
             self.tip = Lump(1.0, rotation)
