@@ -14,6 +14,10 @@ from flex_description.errors import RobotError, nearest
 IDENTITY = ('name', 'link', 'joint')
 
 
+# Beyond these, powers of a number would overflow or vanish; no robot is that large or small.
+SMALLEST, LARGEST = 1e-30, 1e30
+
+
 @dataclass
 class Element:
     """A tag with attributes, children and the place it was read from."""
@@ -63,7 +67,7 @@ class Element:
         for name in self.attributes:
             if name not in attributes:
                 raise self.error(f'expected only known attributes, found "{name}"; '
-                                 f'{nearest(name, attributes)}')
+                                 f'{nearest(name, {*attributes, *children})}')
         for child in self.children:
             if child.tag not in children:
                 raise child.error(f'expected only known elements in {self.label}, found '
@@ -125,6 +129,8 @@ class Element:
         # float() also reads 1_000, which no other URDF tool does.
         if not math.isfinite(value) or '_' in word:
             self.fail(name, f'{expected}, finite')
+        if value and not SMALLEST <= abs(value) <= LARGEST:
+            self.fail(name, f'{expected}, 0 or in size from {SMALLEST:g} to {LARGEST:g}')
         return value
 
 

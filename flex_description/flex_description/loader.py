@@ -57,6 +57,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
             elements[tag] = _merged(elements[tag], layer)
 
     parts = {name: read_flexible(element, tree) for name, element in elements['flexible'].items()}
+    _by_identity([gauge for part in parts.values() for gauge in part.element.all('gauge')], 'name')
     warnings = list(tree.warnings)
     inertias = dict(tree.links)
     for name, part in parts.items():
@@ -104,8 +105,8 @@ def _by_identity(found: list[Element], identity: str | None) -> dict[str, Elemen
     for element in found:
         name = element.text(identity) if identity else ''
         if name in result:
-            raise element.error(f'expected one <{element.tag}>{" for it" if identity else ""}, '
-                                f'found another on line {result[name].line}')
+            what = f'one <{element.tag}> of this {identity}' if identity else 'only one'
+            raise element.error(f'expected {what}, found another on line {result[name].line}')
         result[name] = element
     return result
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from flex_description.beam import quadrature
 from flex_description.element import Element
 from flex_description.flexible import FlexibleParts
 from flex_description.inertia import add, lumped, moved
 from flex_description.outboard import about
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass
-from flex_description.shapes.base import ShapeError
+from flex_description.shapes.base import ModeShapes, ShapeError
 from flex_description.shapes.build import BASES, MAX_MODES, PINNED, build_shapes
 from flex_description.shapes.tip import TipLoad
 
@@ -50,6 +51,11 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
         shapes = build_shapes(basis, (y, z, twist), parts.beam, tip, inner, options)
     except ShapeError as error:
         raise element.error(f'basis "{basis}": {error}') from None
+    except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+        raise element.error(f'basis "{basis}": expected a beam and a load of sizes that can be '
+                            f'computed with, found: {error}') from None
+    if basis in ('file', 'expression'):
+        _check_independent(element, shapes)
     beam = parts.beam
     return FlexibleLink(
         link=parts.link, origin=parts.origin, length=beam.length,
@@ -77,6 +83,18 @@ def _default_count(element: Element, basis: str, name: str) -> int:
         text = element.attributes.get(f'expression_{name.removeprefix("bending_")}', '')
         return len([formula for formula in text.split(';') if formula.strip()])
     return COUNTS[name]
+
+
+def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None:
+    """Users' shapes may repeat one another, and then no amplitude is determined."""
+    for name, shape in zip(COUNTS, shapes):
+        x, weight = quadrature(tuple(shape.breakpoints), 64)
+        values = shape(x) * np.sqrt(weight)
+        sizes = np.linalg.norm(values, axis=1)
+        if np.any(sizes == 0.0) or (shape.count and np.linalg.svd(
+                values / sizes[:, None], compute_uv=False)[-1] < 1e-6):
+            raise element.error(f'{name}: expected shapes of which none is zero or a combination '
+                                f'of the others, found {shape.count} that depend on one another')
 
 
 def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:

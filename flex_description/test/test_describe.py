@@ -1,0 +1,100 @@
+"""The describe command: text, JSON, plot, exit codes."""
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flex_description.describe import main
+
+ARM = """<robot name="arm"><link name="base"/><link name="boom"/>
+<link name="hand"><inertial><mass value="3"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="cable"/>
+<joint name="slew" type="revolute"><parent link="base"/><child link="boom"/></joint>
+<joint name="wrist" type="continuous"><parent link="boom"/><child link="hand"/>
+<origin xyz="2 0 0"/></joint>
+<joint name="clip" type="fixed"><parent link="boom"/><child link="cable"/>
+<origin xyz="1 0 0.1"/></joint>
+<flexible link="boom"><beam length="2"><section shape="circle" radius="0.02"/>
+<material name="steel"/></beam><gauge name="root" x="0.1"/></flexible>
+<imu name="tip" frame="hand"/>
+<flexible_joint joint="slew" stiffness="100" motor_inertia="0.1"/></robot>"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    return str(path)
+
+
+def test_text(arm, capsys):
+    assert main([arm]) == 0
+    out, err = capsys.readouterr()
+    assert err == ''
+    for words in ('4 links, 8 coordinates: 2 of joints, 1 of motors, 5 elastic',
+                  '-> slew (revolute, elastic) -> boom: flexible, 19.73 kg',
+                  '  -> wrist (continuous at x = 2 m) -> hand: rigid, 3 kg',
+                  '  -> clip (fixed at x = 1 m) -> cable: no mass', 'circle beam of 2 m',
+                  'carries 3 kg', 'basis craig-bampton: 2 bend_y, 2 bend_z, 1 twist',
+                  'gauge root at x = 0.1', 'imu tip in hand',
+                  'warning: ', '<joint name="slew"> has no <limit>'):
+        assert words in out
+    # 3 E I / L^3 of the clamped beam
+    assert f'{3 * 210e9 * 3.14159265 / 4 * 0.02**4 / 8:.4g} N/m along y' in out
+
+
+def test_json(arm, capsys):
+    assert main([arm, '--json']) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures['coordinates'] == {'joints': 2, 'motors': 1, 'modes': 5, 'total': 8}
+    boom = figures['links'][1]['flexible']
+    assert boom['carried_mass'] == 3 and len(boom['modes']) == 5
+    assert boom['modes'][0]['frequency'] > 1
+    assert figures['joints'][0]['limits']['upper'] is None
+
+
+def test_plot(arm, tmp_path, capsys):
+    image = tmp_path / 'shapes.png'
+    assert main([arm, '--plot', str(image)]) == 0
+    assert image.read_bytes()[:4] == b'\x89PNG' and image.stat().st_size > 10_000
+    assert str(image) in capsys.readouterr().err
+    assert main([arm, '--plot', str(tmp_path / 'none' / 'shapes.png')]) == 1
+    assert main([arm, '--plot', str(tmp_path / 'shapes.unknown')]) == 1
+    assert [line[:6] for line in capsys.readouterr().err.splitlines()] == ['error:', 'error:']
+
+
+def test_plot_of_a_rigid_robot_is_refused(tmp_path, capsys):
+    path = tmp_path / 'rigid.urdf'
+    path.write_text('<robot name="rigid"><link name="a"/></robot>')
+    assert main([str(path)]) == 0
+    assert main([str(path), '--plot', str(tmp_path / 'a.png')]) == 1
+    assert 'expected a flexible link' in capsys.readouterr().err
+
+
+def test_overlay_and_xacro_argument(tmp_path, capsys):
+    path = tmp_path / 'arm.xacro'
+    path.write_text(ARM.replace('name="arm">', 'name="arm" xmlns:xacro="http://wiki.ros.org/xacro">'
+                                '<xacro:arg name="imu" default="one"/>')
+                    .replace('<imu name="tip"', '<imu name="$(arg imu)"'))
+    overlay = tmp_path / 'overlay.yaml'
+    overlay.write_text('flexible: {boom: {modes: {basis: fe, twist: 3}}}')
+    assert main([str(path), str(overlay), '--xacro', 'imu:=other']) == 0
+    out = capsys.readouterr().out
+    assert 'imu other in hand' in out and 'basis fe: 2 bend_y, 2 bend_z, 3 twist' in out
+    assert main([str(path), '--xacro', 'imu']) == 1
+    assert 'expected NAME:=VALUE, found "imu"' in capsys.readouterr().err
+
+
+def test_as_a_module_with_a_bad_robot(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM.replace('radius="0.02"', 'radius="0"'))
+    package = Path(__file__).resolve().parents[1]
+    paths = os.pathsep.join([str(package), os.environ.get('PYTHONPATH', '')])
+    done = subprocess.run([sys.executable, '-m', 'flex_description.describe', str(path)],
+                          capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': paths})
+    assert done.returncode == 1 and done.stdout == ''
+    assert done.stderr == (f'error: {path}:10: <section>: radius: expected a positive number (m), '
+                           'found "0"\n')
