@@ -1,0 +1,8 @@
+"""How a flexible robot moves: the Model, its algorithms and integrators."""
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.loads import DistributedLoad, Wrench
+from flex_dynamics.model import Model
+
+__version__ = '0.1.0'
+
+__all__ = ['DistributedLoad', 'DynamicsError', 'Model', 'Wrench']

@@ -1,0 +1,156 @@
+"""Deformation fields of a beam, polynomials of second degree in its elastic amplitudes.
+
+A section at x has, in the beam's frame,
+
+    position  r = (x, 0, 0) + r1 eta + eta' r2 eta
+    rotation  R = exp(theta),  theta = t1 eta + eta' t2 eta
+
+With theta1 = (alpha, -w', v') and the curvature kappa = theta1', Piedboeuf's rotation (16) is
+R1 = [theta1], R2 = int [theta1][kappa] (13), (14). Its logarithm has the second-order part
+theta2 = 1/2 int theta1 x kappa, so exp(theta1 + theta2) is a proper rotation that equals (16) to
+second order. The position (18) is the integral of R e_x to second order. For a basis with a slope
+at x = 0 (pinned) the same formulae hold, theta1(0) being the first turn.
+
+Order `first` drops r2 and t2; order `second` keeps them.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from flex_description.robot import FlexibleLink
+
+# theta1 x kappa and theta1 x (theta1 x e) need the cross product as a tensor.
+LEVI_CIVITA = np.zeros((3, 3, 3))
+for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+    LEVI_CIVITA[_i, _j, _k] = 1.0
+    LEVI_CIVITA[_i, _k, _j] = -1.0
+
+
+@dataclass(frozen=True)
+class SectionFields:
+    """Coefficients at k stations of one beam with m amplitudes; units of m and rad.
+
+    r0 (k, 3), r1 (k, 3, m), r2 (k, 3, m, m) symmetric; t1, t2 likewise for the rotation vector.
+    """
+
+    x: np.ndarray
+    r0: np.ndarray
+    r1: np.ndarray
+    r2: np.ndarray
+    t1: np.ndarray
+    t2: np.ndarray
+
+    def directors(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+        """The section's axes R e_y and R e_z to second order: two triples (d0, d1, d2)."""
+        return tuple(_turned_axis(self.t1, self.t2, axis) for axis in np.eye(3)[1:])
+
+
+def _symmetric(tensor: np.ndarray) -> np.ndarray:
+    return 0.5 * (tensor + np.swapaxes(tensor, -1, -2))
+
+
+def _turned_axis(t1: np.ndarray, t2: np.ndarray, axis: np.ndarray) -> tuple:
+    """exp(theta) axis = axis + theta1 x axis + (theta2 x axis + 1/2 theta1 x (theta1 x axis))."""
+    cross_axis = np.einsum('abc,c->ab', LEVI_CIVITA, axis)          # theta x axis = cross_axis theta
+    first = np.einsum('ab,kbi->kai', cross_axis, t1)
+    double = 0.5 * np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, t1, first)
+    second = np.einsum('ab,kbij->kaij', cross_axis, t2) + _symmetric(double)
+    zeroth = np.tile(axis, (len(t1), 1))
+    return zeroth, first, second
+
+
+class BeamFields:
+    """Fields of one flexible link at any station, for order `first` or `second`."""
+
+    def __init__(self, flexible: FlexibleLink, order: str) -> None:
+        self.flexible = flexible
+        self.second = order == 'second'
+        shapes = (flexible.bend_y, flexible.bend_z, flexible.twist)
+        points = set(flexible.breakpoints)
+        for shape in shapes:
+            points.update(shape.breakpoints)
+        ordered = np.array(sorted(p for p in points if 0.0 <= p <= flexible.length))
+        keep = np.concatenate(([True], np.diff(ordered) > 1e-9 * flexible.length))
+        self.breakpoints = ordered[keep]
+        self.breakpoints[-1] = flexible.length
+        self.counts = tuple(shape.count for shape in shapes)
+        # Products of two shapes: twice the degree that resolves the highest mode.
+        self._nodes = 24 + 4 * max(max(self.counts), 1)
+
+    @property
+    def n_modes(self) -> int:
+        return sum(self.counts)
+
+    def rotation_first(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+        """theta1 = (alpha, -w', v') or its derivative, the curvature: (k, 3, m)."""
+        n_y, n_z, _ = self.counts
+        link = self.flexible
+        out = np.zeros((len(x), 3, self.n_modes))
+        out[:, 0, n_y + n_z:] = link.twist(x, derivative).T
+        out[:, 1, n_y:n_y + n_z] = -link.bend_z(x, derivative + 1).T
+        out[:, 2, :n_y] = link.bend_y(x, derivative + 1).T
+        return out
+
+    def displacement_first(self, x: np.ndarray) -> np.ndarray:
+        """(0, v, w) per amplitude: (k, 3, m)."""
+        n_y, n_z, _ = self.counts
+        out = np.zeros((len(x), 3, self.n_modes))
+        out[:, 1, :n_y] = self.flexible.bend_y(x).T
+        out[:, 2, n_y:n_y + n_z] = self.flexible.bend_z(x).T
+        return out
+
+    def at(self, x: np.ndarray) -> SectionFields:
+        """Fields at stations x (k,), in any order, each within [0, length]."""
+        x = np.asarray(x, dtype=float)
+        m = self.n_modes
+        r0 = np.zeros((len(x), 3))
+        r0[:, 0] = x
+        r1 = self.displacement_first(x)
+        t1 = self.rotation_first(x)
+        r2 = np.zeros((len(x), 3, m, m))
+        t2 = np.zeros((len(x), 3, m, m))
+        if self.second and m:
+            r2, t2 = self._second_order(x)
+        return SectionFields(x, r0, r1, r2, t1, t2)
+
+    def _second_order(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """r2 and t2 by cumulative Gauss-Legendre integration over the smooth intervals."""
+        m = self.n_modes
+        r2 = np.zeros((len(x), 3, m, m))
+        t2 = np.zeros((len(x), 3, m, m))
+        nodes, _ = legendre.leggauss(self._nodes)
+        to_integral = _integration_matrix(nodes)
+        r_start = np.zeros((3, m, m))
+        t_start = np.zeros((3, m, m))
+        for left, right in zip(self.breakpoints[:-1], self.breakpoints[1:], strict=True):
+            half = 0.5 * (right - left)
+            stations = left + half * (nodes + 1.0)
+            inside = (x >= left) & (x <= right)
+            at_x = (x[inside] - left) / half - 1.0
+            theta = self.rotation_first(stations)
+            kappa = self.rotation_first(stations, 1)
+            turn_rate = 0.5 * _symmetric(
+                np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, theta, kappa, optimize=True))
+            t_nodes = t_start + half * np.tensordot(to_integral(nodes), turn_rate, 1)
+            tangent = _turned_axis(theta, t_nodes, np.eye(3)[0])[2]
+            ends = np.append(at_x, 1.0)
+            weights = half * to_integral(ends)
+            t_ends = t_start + np.tensordot(weights, turn_rate, 1)
+            r_ends = r_start + np.tensordot(weights, tangent, 1)
+            t2[inside], r2[inside] = t_ends[:-1], r_ends[:-1]
+            t_start, r_start = t_ends[-1], r_ends[-1]
+        return r2, t2
+
+
+def _integration_matrix(nodes: np.ndarray):
+    """Weights that integrate values at Legendre nodes from -1 to each given point."""
+    degree = len(nodes) - 1
+    to_coefficients = np.linalg.inv(legendre.legvander(nodes, degree))
+    integrated = legendre.legint(np.eye(degree + 1), lbnd=-1.0)      # (degree + 2, degree + 1)
+
+    def weights(points: np.ndarray) -> np.ndarray:
+        return legendre.legvander(points, degree + 1) @ integrated @ to_coefficients
+    return weights

@@ -1,0 +1,1 @@
+"""Numba kernels over flat arrays. One algorithm, one file; see layout.py for the arrays."""

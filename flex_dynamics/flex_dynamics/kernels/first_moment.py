@@ -1,0 +1,38 @@
+"""Mass and first moment of the whole robot in the world: centre of mass and gravity energy."""
+from __future__ import annotations
+
+from numba import njit
+
+from flex_dynamics.kernels.beam_body import beam_fields
+from flex_dynamics.kernels.frames import world_poses
+from flex_dynamics.kernels.kinematics import kinematics
+from flex_dynamics.kernels.layout import ELASTIC, MASS, MODES, MOMENT, N_AXIS, OPTIONS
+from flex_dynamics.kernels.workspace import carve
+
+
+@njit(**OPTIONS)
+def first_moment(table, body, coef, size, work, q, R_world, p_world, moment):
+    """Total mass, kg; moment (3,) = sum of mass times position, world axes."""
+    w = carve(work, size)
+    kinematics(table, body, coef, q, q, w)
+    world_poses(table, w, R_world, p_world)
+    total = 0.0
+    moment[:] = 0.0
+    for i in range(table.shape[0]):
+        mass = body[i, MASS]
+        c0, c1, c2 = body[i, MOMENT], body[i, MOMENT + 1], body[i, MOMENT + 2]
+        modes = table[i, MODES]
+        if modes > 0:
+            start, count = table[i, ELASTIC], table[i, N_AXIS]
+            roots = beam_fields(table[i], coef, q[start:start + modes], q[start:start + modes], w)
+            for k in range(count):
+                root = coef[roots + k]
+                mass += root * root
+                c0 += root * w.point[k]
+                c1 += root * w.point[count + k]
+                c2 += root * w.point[2 * count + k]
+        R = R_world[i]
+        for j in range(3):
+            moment[j] += mass * p_world[i, j] + R[j, 0] * c0 + R[j, 1] * c1 + R[j, 2] * c2
+        total += mass
+    return total

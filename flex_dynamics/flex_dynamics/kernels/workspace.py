@@ -1,0 +1,127 @@
+"""Scratch of the kernels: one flat array, carved into named views, so that no kernel allocates."""
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from flex_dynamics.kernels.layout import (
+    KIND,
+    MODES,
+    N_AXIS,
+    N_DIRECTOR,
+    ON_BEAM,
+    OPTIONS,
+    PARENT,
+)
+
+Workspace = namedtuple('Workspace', (
+    'R',        # (nodes, 3, 3) node axes to parent axes
+    'p',        # (nodes, 3) node origin in the parent
+    'V',        # (nodes, 6) twist
+    'c',        # (nodes, 6) acceleration that speeds alone cause
+    'acc',      # (nodes, 6) acceleration, gravity as an upward acceleration of the base
+    'A',        # (nodes, 6, 6) articulated or composite inertia
+    'b',        # (nodes, 6) articulated bias force
+    'U',        # (nodes, 6) A times screw; in the parent's axes for elastic joints
+    'D',        # (nodes, 6) joint pivots and their right-hand sides
+    'F',        # (elastic, 6) coupling of amplitudes and twist
+    'H',        # (elastic, most modes) elastic block, then its Cholesky factor
+    'G',        # (elastic, 6) H^-1 F
+    'e',        # (elastic,) elastic right-hand side
+    'phi',      # (section modes, 6) section Jacobian, one row an amplitude
+    'phi_rate',
+    'S',        # (6, 6) screws of the floating or planar base, one row a coordinate
+    'S_rate',
+    'base_U',   # (6, 6)
+    'base_D',   # (6, 6)
+    'point',    # (columns,) fields at the Gauss sections ...
+    'point_rate',
+    'convective',
+    'force',
+    'B',        # (most modes, columns) ... and their gradients
+    'B_rate',
+    'six',      # (8, 6) small vectors
+    'rows',     # (4, most modes)
+))
+
+
+def sizes(table: np.ndarray) -> np.ndarray:
+    """(nodes, elastic, most modes, columns, section modes) of a model's table."""
+    sections = table[:, KIND] == ON_BEAM
+    modes = table[:, MODES]
+    columns = 3 * (table[:, N_AXIS] + 2 * table[:, N_DIRECTOR])
+    section_modes = modes[table[sections, PARENT]].sum() if sections.any() else 0
+    return np.array([len(table), modes.sum(), max(modes.max(initial=0), 1),
+                     max(columns.max(initial=0), 6), max(section_modes, 1)], dtype=np.int64)
+
+
+def workspace_length(size: np.ndarray) -> int:
+    nodes, elastic, most, columns, section_modes = (int(s) for s in size)
+    elastic = max(elastic, 1)
+    return (nodes * (9 + 3 + 6 * 3 + 36 + 6 * 3) + elastic * (6 + most + 6 + 1)
+            + 12 * section_modes + 4 * 36 + 4 * columns + 2 * most * columns + 48 + 4 * most)
+
+
+@njit(**OPTIONS)
+def carve(work, size):
+    """Views of the flat scratch array; see Workspace."""
+    nodes, most, columns, section_modes = size[0], size[2], size[3], size[4]
+    elastic = max(size[1], 1)
+    at = 0
+    R = work[at:at + 9 * nodes].reshape((nodes, 3, 3))
+    at += 9 * nodes
+    p = work[at:at + 3 * nodes].reshape((nodes, 3))
+    at += 3 * nodes
+    V = work[at:at + 6 * nodes].reshape((nodes, 6))
+    at += 6 * nodes
+    c = work[at:at + 6 * nodes].reshape((nodes, 6))
+    at += 6 * nodes
+    acc = work[at:at + 6 * nodes].reshape((nodes, 6))
+    at += 6 * nodes
+    A = work[at:at + 36 * nodes].reshape((nodes, 6, 6))
+    at += 36 * nodes
+    b = work[at:at + 6 * nodes].reshape((nodes, 6))
+    at += 6 * nodes
+    U = work[at:at + 6 * nodes].reshape((nodes, 6))
+    at += 6 * nodes
+    D = work[at:at + 6 * nodes].reshape((nodes, 6))
+    at += 6 * nodes
+    F = work[at:at + 6 * elastic].reshape((elastic, 6))
+    at += 6 * elastic
+    H = work[at:at + most * elastic].reshape((elastic, most))
+    at += most * elastic
+    G = work[at:at + 6 * elastic].reshape((elastic, 6))
+    at += 6 * elastic
+    e = work[at:at + elastic]
+    at += elastic
+    phi = work[at:at + 6 * section_modes].reshape((section_modes, 6))
+    at += 6 * section_modes
+    phi_rate = work[at:at + 6 * section_modes].reshape((section_modes, 6))
+    at += 6 * section_modes
+    S = work[at:at + 36].reshape((6, 6))
+    at += 36
+    S_rate = work[at:at + 36].reshape((6, 6))
+    at += 36
+    base_U = work[at:at + 36].reshape((6, 6))
+    at += 36
+    base_D = work[at:at + 36].reshape((6, 6))
+    at += 36
+    point = work[at:at + columns]
+    at += columns
+    point_rate = work[at:at + columns]
+    at += columns
+    convective = work[at:at + columns]
+    at += columns
+    force = work[at:at + columns]
+    at += columns
+    B = work[at:at + most * columns].reshape((most, columns))
+    at += most * columns
+    B_rate = work[at:at + most * columns].reshape((most, columns))
+    at += most * columns
+    six = work[at:at + 48].reshape((8, 6))
+    at += 48
+    rows = work[at:at + 4 * most].reshape((4, most))
+    return Workspace(R, p, V, c, acc, A, b, U, D, F, H, G, e, phi, phi_rate, S, S_rate, base_U,
+                     base_D, point, point_rate, convective, force, B, B_rate, six, rows)
