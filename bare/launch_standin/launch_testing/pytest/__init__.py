@@ -1,0 +1,1 @@
+"""How pytest finds launch tests."""
