@@ -22,6 +22,8 @@ TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', '
 PLURALS = {'masses': 'mass', 'gauges': 'gauge', 'segments': 'segment', 'sections': 'section'}
 CHIEF = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
 
+PARENTS = ('flexible', 'beam', 'segment')  # whose `damping`, say, is an element
+
 
 def read_overlay(overlay: str | os.PathLike[str] | Mapping[str, object],
                  ) -> tuple[list[Element], Path]:
@@ -104,7 +106,7 @@ def _element(tag: str, node: yaml.Node, source: str, line: int) -> Element:
         elif (isinstance(value, yaml.SequenceNode) and value.value
               and isinstance(value.value[0], yaml.MappingNode)):
             element.children += [_element(name, item, source, _line(item)) for item in value.value]
-        elif name in CHIEF:
+        elif name in CHIEF and tag in PARENTS:
             element.children.append(_element(name, value, source, _line(key)))
         elif name in element.attributes:
             raise RobotError(f'{element.label}: expected "{name}" once, found it again', source,
