@@ -2,7 +2,8 @@
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.loads import DistributedLoad, Wrench
 from flex_dynamics.model import Model
+from flex_dynamics.simulation import Simulation
 
 __version__ = '0.1.0'
 
-__all__ = ['DistributedLoad', 'DynamicsError', 'Model', 'Wrench']
+__all__ = ['DistributedLoad', 'DynamicsError', 'Model', 'Simulation', 'Wrench']

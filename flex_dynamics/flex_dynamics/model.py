@@ -46,6 +46,7 @@ class Model:
         self.order = order
         self._beams: dict = {}
         self._payloads: dict[str, tuple[str, Inertia, float | None]] = {}
+        self._extra_sections: tuple[tuple[str, float], ...] = ()
         self._build()
         self._add_damping()
 
@@ -57,6 +58,8 @@ class Model:
                 node = self._tree.section(node, section)
             if node >= 0:
                 self._tree.nodes[node].add_inertia(inertia, offset)
+        for link, station in self._extra_sections:
+            self._tree.section(self._tree.places[link].node, station)
         if not self._tree.nodes:
             raise DynamicsError(f'robot {self.robot.name}: expected at least one joint or flexible '
                                 'link, found none: nothing can move')
@@ -120,10 +123,27 @@ class Model:
             raise DynamicsError(f'payload {name!r} is not attached; attached: {known}')
         return self._changed({k: p for k, p in self._payloads.items() if k != name})
 
-    def _changed(self, payloads: dict) -> Model:
+    def with_sections_at(self, points: list[tuple[str, float | None]]) -> Model:
+        """This model if every (frame, x) is fixed in a node; else one with nodes there too."""
+        wanted = []
+        for frame, x in points:
+            node, station, _ = self._carrier(frame, x)
+            if station is not None and not self._tree.has_section(node, station):
+                wanted.append((self._tree.nodes[node].beam.link, station))
+        return self._changed(self._payloads, (*self._extra_sections, *wanted)) if wanted else self
+
+    def carrier(self, frame: str, x: float | None = None) -> tuple[int, np.ndarray]:
+        """Node (-1: the world) in which a frame is fixed, and its origin (3,) there."""
+        node, station, offset = self._carrier(frame, x)
+        if station is not None:
+            node = self._tree.section(node, station)
+        return node, offset[:3, 3]
+
+    def _changed(self, payloads: dict, extra_sections: tuple = ()) -> Model:
         model = object.__new__(Model)
         model.robot, model.order = self.robot, self.order
         model._beams, model._payloads = self._beams, payloads
+        model._extra_sections = extra_sections
         model._build()
         for i, node in enumerate(model._tree.nodes):
             if node.beam is not None:

@@ -55,10 +55,15 @@ class Tree:
     places: dict[str, Place]
     sections: dict[tuple[int, float], int]            # (beam node, x) -> section node
 
+    def _key(self, beam_node: int, x: float) -> tuple[int, float]:
+        return beam_node, round(x / self.nodes[beam_node].beam.length, 9)
+
+    def has_section(self, beam_node: int, x: float) -> bool:
+        return self._key(beam_node, x) in self.sections
+
     def section(self, beam_node: int, x: float) -> int:
         """The node of the section at x, made when first asked for."""
-        length = self.nodes[beam_node].beam.length
-        key = (beam_node, round(x / length, 9))
+        key = self._key(beam_node, x)
         if key not in self.sections:
             name = f'{self.nodes[beam_node].name}@{x:g}'
             self.sections[key] = len(self.nodes)

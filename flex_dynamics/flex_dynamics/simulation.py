@@ -1,0 +1,103 @@
+"""A running simulation: the state of a Model and the fixed-step integrator that moves it."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.implicit_midpoint import DIVERGED, NOT_CONVERGED, advance
+from flex_dynamics.loads import Loads, point_wrenches
+from flex_dynamics.model import Model
+
+TOLERANCE = 1e-10     # relative change of speeds between two sweeps
+MOST_SWEEPS = 50
+
+
+class Simulation:
+    """Integrates a model in fixed steps (s); q, v (n,) and time (s) are its state.
+
+    `advance` runs many inner steps in one kernel call and allocates nothing. A servo, if set,
+    acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
+    """
+
+    def __init__(self, model: Model, step: float = 1e-3, q=None, v=None, time: float = 0.0):
+        if not 0.0 < step < np.inf:
+            raise DynamicsError(f'step: expected a positive time in s, found {step}')
+        if model.order == 'linear':
+            raise DynamicsError("order 'linear' has no recursion to step in: use simulate() with "
+                                "method 'adaptive', or order 'second'")
+        self.step = float(step)
+        self.time = float(time)
+        self.sweeps = 0
+        self._servo = np.zeros((4, model.n_joints))
+        self._loads: Loads | None = None
+        self.q, self.v = np.zeros(model.n), np.zeros(model.n)
+        self._a = np.zeros(model.n)
+        self.set_model(model)
+        self.set_state(self.q if q is None else q, self.v if v is None else v)
+
+    def set_model(self, model: Model) -> None:
+        """Go on with another model of the same coordinates: a payload taken up or put down."""
+        if len(self.q) != model.n:
+            raise DynamicsError(f'model: expected {len(self.q)} coordinates, found {model.n}')
+        self.model = model
+        self._scratch = np.zeros((9, model.n))
+        self._worlds = tuple(np.zeros_like(a) for a in model._frame_work[2:])
+        self.set_loads(self._loads)
+
+    def set_state(self, q, v) -> None:
+        """Set positions and speeds (n,); the integrator starts anew."""
+        self.q[:] = self.model._vector(q, 'q', self.model.n)
+        self.v[:] = self.model._vector(v, 'v', self.model.n)
+        self._a[:] = 0.0
+        self._scratch[8] = 0.0
+
+    def set_servo(self, stiffness, damping, target, target_rate=None) -> None:
+        """Joint servo: gains N m/rad and N m s/rad, targets rad (prismatic: N/m, N s/m, m)."""
+        rate = np.zeros(self.model.n_joints) if target_rate is None else target_rate
+        for row, (name, value) in enumerate((('stiffness', stiffness), ('damping', damping),
+                                             ('target', target), ('target_rate', rate))):
+            self._servo[row] = self.model._vector(value, name, self.model.n_joints)
+
+    def set_loads(self, loads: Loads | None) -> None:
+        """External loads that act from now on, constant in world axes; None takes them off."""
+        points = [] if loads is None else point_wrenches(self.model, loads)
+        self._loads = loads
+        self._stepped = self.model.with_sections_at([(p.frame, p.x) for p in points])
+        carried = [self._stepped.carrier(p.frame, p.x) for p in points]
+        moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
+        self._carriers = np.array([carried[k][0] for k in moving], dtype=np.int64)
+        self._points = np.array([carried[k][1] for k in moving]).reshape(-1, 3)
+        self._wrenches = np.array([np.concatenate((points[k].force, points[k].moment))
+                                   for k in moving]).reshape(-1, 6)
+        nodes = len(self._stepped._tree.nodes) + 2
+        self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
+
+    def advance(self, steps: int, tau=None) -> None:
+        """Run `steps` inner steps with constant joint efforts tau (n_joints,).
+
+        If the motion diverges, a DynamicsError names the coordinate; q and v keep the last good
+        state.
+        """
+        model = self._stepped
+        tau = (np.zeros(model.n_joints) if tau is None
+               else model._vector(tau, 'tau', model.n_joints))
+        status, sweeps = advance(
+            *model._arrays, model._work, model.gravity, self.q, self.v, self._a, tau, self._servo,
+            self._carriers, self._points, self._wrenches, *self._worlds, self._scratch, self.step,
+            steps, TOLERANCE, MOST_SWEEPS)
+        self.sweeps += sweeps
+        if status:
+            self._complain(status)
+        self.time += steps * self.step
+
+    def _complain(self, status: int) -> None:
+        if status in (DIVERGED, NOT_CONVERGED):
+            speeds = np.nan_to_num(np.abs(self.v), nan=np.inf)
+            name = self.model.names[int(np.argmax(speeds))]
+            what = ('diverged' if status == DIVERGED
+                    else f'did not converge in {MOST_SWEEPS} sweeps')
+            raise DynamicsError(
+                f'the motion {what} after {self.time:.4f} s: largest speed in {name}, '
+                f'{self.v[int(np.argmax(speeds))]:.4g} (SI units); check gains, damping signs and '
+                f'efforts, or take a smaller step than {self.step:g} s')
+        self.model._check_pivot(status)
