@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from flex_description import bundled_robots, load_robot
 
 NAMES = ('canadarm', 'canadarm_paper', 'cibicik_arm', 'cibicik_arm_paper', 'de_luca_siciliano',
@@ -263,7 +264,7 @@ def test_ur5_is_the_published_one():
 
 
 def test_ur5_overlay():
-    """The overlay keeps masses, centres and inertias (no warning) and carries the elbow rigidly."""
+    """The overlay keeps mass, centre and inertia (no warning) and carries the elbow rigidly."""
     robot = load_robot('ur5', 'ur5_flexible')
     assert robot.warnings == ()
     assert coordinates(robot) == 16
