@@ -14,8 +14,11 @@ def refuser(module: str) -> Callable[[str], Any]:
     def refuse(name: str) -> Any:
         text = (f'{module}.{name} is not in the stand-in for ROS 2 launch that is used on '
                 'machines without ROS 2 (bare/launch_standin)')
-        # Lower case is a submodule that Python is about to import.
-        raise AttributeError(text) if name.islower() or name.startswith('_') else ImportError(text)
+        here = Path(sys.modules[module].__file__ or '').parent
+        # Python asks for a submodule in this way too, before it imports it.
+        if name.startswith('_') or (here / name).is_dir() or (here / f'{name}.py').is_file():
+            raise AttributeError(text)
+        raise ImportError(text)
     return refuse
 
 
