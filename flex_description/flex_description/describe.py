@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,6 +14,8 @@ from flex_description.robot import Robot
 from flex_description.source import bundled_robots
 from flex_description.summary import summary
 
+DEEPEST = 20  # steps of indentation: a chain of a thousand links should not fill a thousand columns
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
@@ -22,16 +25,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         robot = load_robot(options.robot, options.overlay, values)
         figures = summary(robot)
         if options.json:
-            print(json.dumps(figures, indent=2))
+            print(json.dumps(figures, indent=2), flush=True)
         else:
-            print('\n'.join(_lines(figures)))
+            print('\n'.join(_lines(figures)), flush=True)
         if options.plot is not None:
             _plot(robot, options.plot or f'{robot.name}_shapes.png')
     except RobotError as error:
         print(f'error: {error}', file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
-        sys.stderr.close()
+    except BrokenPipeError:  # the reader, `head` say, has seen enough; nothing is left to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
@@ -86,7 +89,7 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def _tree(figures: dict[str, Any]) -> Iterator[str]:
-    """One line a link; only branches are indented, so that long chains stay readable."""
+    """One line a link, under the one that carries it."""
     links = {link['name']: link for link in figures['links']}
     below: dict[str, list[dict[str, Any]]] = {name: [] for name in links}
     for joint in figures['joints']:
@@ -98,10 +101,8 @@ def _tree(figures: dict[str, Any]) -> Iterator[str]:
         link = links[name]
         kind = 'flexible' if link['flexible'] else 'rigid' if link['mass'] else 'no mass'
         mass = f', {link["mass"]:.4g} kg' if link['mass'] else ''
-        yield f'{"  " * depth}{_by_joint(joint)}{name}: {kind}{mass}'
-        children = below[name]
-        deeper = depth + (len(children) > 1)
-        stack += [(child['child'], child, deeper) for child in reversed(children)]
+        yield f'{"  " * min(depth, DEEPEST)}{_by_joint(joint)}{name}: {kind}{mass}'
+        stack += [(child['child'], child, depth + 1) for child in reversed(below[name])]
 
 
 def _by_joint(joint: dict[str, Any] | None) -> str:
@@ -115,7 +116,7 @@ def _by_joint(joint: dict[str, Any] | None) -> str:
 def _flexible(link: dict[str, Any]) -> Iterator[str]:
     beam = link['flexible']
     stiffness, shapes = beam['end_stiffness'], beam['shapes']
-    yield f'{link["name"]}: {beam["section"]} beam of {beam["length"]:.6g} m'
+    yield f'{link["name"]}: beam of {beam["length"]:.6g} m, section {beam["section"]}'
     yield (f'  mass {link["mass"]:.6g} kg, of it {len(beam["lumped_masses"])} lumped; '
            f'carries {beam["carried_mass"]:.6g} kg')
     yield (f'  stiffness at the end: {stiffness["y"]:.4g} N/m along y, {stiffness["z"]:.4g} N/m '

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from flex_description.errors import RobotError, nearest
+from flex_description.errors import RobotError, nearest, quoted
 
 # What to call an element in a message: the first of these attributes that it has.
 IDENTITY = ('name', 'link', 'joint')
@@ -33,7 +33,7 @@ class Element:
         """`<flexible link="link2">`: the element as a reader would look for it."""
         for key in IDENTITY:
             if key in self.attributes:
-                return f'<{self.tag} {key}="{self.attributes[key]}">'
+                return f'<{self.tag} {key}={quoted(self.attributes[key])}>'
         return f'<{self.tag}>'
 
     def error(self, message: str) -> RobotError:
@@ -41,7 +41,7 @@ class Element:
 
     def fail(self, name: str, expected: str, found: object = None) -> NoReturn:
         """Raise for attribute `name`; what was found is the attribute itself unless given."""
-        found = f'"{self.attributes.get(name)}"' if found is None else found
+        found = quoted(self.attributes.get(name)) if found is None else found
         raise self.error(f'{name}: expected {expected}, found {found}')
 
     def all(self, tag: str) -> list[Element]:
@@ -65,8 +65,10 @@ class Element:
     def allow(self, attributes: Collection[str], children: Collection[str] = ()) -> None:
         """Refuse every attribute and child that is not listed."""
         for name in self.attributes:
+            if name in children:
+                self.fail(name, 'an element (in YAML: a mapping), not a value')
             if name not in attributes:
-                raise self.error(f'expected only known attributes, found "{name}"; '
+                raise self.error(f'expected only known attributes, found {quoted(name)}; '
                                  f'{nearest(name, {*attributes, *children})}')
         for child in self.children:
             if child.tag not in children:
@@ -85,7 +87,7 @@ class Element:
         value = self.text(name, default)
         if value not in options:
             self.fail(name, f'one of {", ".join(sorted(options))}',
-                      f'"{value}"; {nearest(value, options)}')
+                      f'{quoted(value)}; {nearest(value, options)}')
         return value
 
     def numbers(self, name: str, count: int | None, default: str | None = None) -> np.ndarray:
@@ -93,7 +95,7 @@ class Element:
         what = 'numbers separated by spaces' if count is None else f'{count} numbers'
         words = self.text(name, default).split()
         if count is not None and len(words) != count:
-            self.fail(name, what, f'{len(words)} ("{self.attributes.get(name)}")')
+            self.fail(name, what, f'{len(words)}: {quoted(self.attributes.get(name))}')
         return np.array([self._finite(name, word, what) for word in words])
 
     def number(self, name: str, default: float | None = None, *, above: float | None = None,
@@ -126,8 +128,8 @@ class Element:
             value = float(word)
         except ValueError:
             value = math.nan
-        # float() also reads 1_000, which no other URDF tool does.
-        if not math.isfinite(value) or '_' in word:
+        # float() also reads 1_000 and digits of other scripts, which no other URDF tool does.
+        if not math.isfinite(value) or '_' in word or not word.isascii():
             self.fail(name, f'{expected}, finite')
         if value and not SMALLEST <= abs(value) <= LARGEST:
             self.fail(name, f'{expected}, 0 or in size from {SMALLEST:g} to {LARGEST:g}')

@@ -19,6 +19,12 @@ class RobotError(ValueError):
         self.line = line
 
 
+def quoted(text: object) -> str:
+    """The text in quotes, cut where nobody would read on."""
+    shown = str(text)
+    return f'"{shown}"' if len(shown) <= 80 else f'"{shown[:77]}..."'
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """`did you mean "..."?` for a misspelt word, or the list of known ones."""
     names = sorted(known)

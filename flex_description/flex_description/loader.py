@@ -49,7 +49,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     _refuse_near_misses(root)
     elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
     directories = {root.source: directory}
-    if overlay is not None:
+    if overlay is not None and overlay != '':  # an empty ROS parameter means none
         added, place = read_overlay(overlay)
         directories.update({element.source: place for element in added[:1]})
         for tag, identity in EXTENSION.items():

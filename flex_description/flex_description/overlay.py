@@ -34,7 +34,7 @@ def read_overlay(overlay: str | os.PathLike[str] | Mapping[str, object],
     if isinstance(overlay, Mapping):
         try:
             text = yaml.safe_dump(_plain(overlay), sort_keys=False)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, RecursionError) as error:
             raise RobotError(f'expected plain values in the overlay, found: {error}',
                              'overlay') from None
         return _elements(text, 'overlay'), Path.cwd()
@@ -71,7 +71,7 @@ def _elements(text: str, source: str) -> list[Element]:
         raise RobotError(f'expected valid YAML, found: {getattr(error, "problem", None) or error}',
                          source, mark.line + 1 if mark else None) from None
     except RecursionError:
-        raise RobotError('expected an overlay, found endless nesting', source) from None
+        raise RobotError('expected an overlay, found one nested too deep', source) from None
     if top is None:
         return []
     found = []

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from flex_description.element import Element
-from flex_description.errors import RobotError, nearest
+from flex_description.errors import RobotError, nearest, quoted
 from flex_description.xacro_reader import expand_xacro
 from flex_description.xml_reader import read_xml
 
@@ -84,5 +84,5 @@ def _find(source: str | os.PathLike[str]) -> Path:
             return robots[source]
         if os.path.basename(source) == source and not os.path.exists(source):
             raise RobotError('expected a file, an XML string or the name of a bundled robot, '
-                             f'found "{source}"; {nearest(source, robots)}')
+                             f'found {quoted(source)}; {nearest(source, robots)}')
     return Path(source)

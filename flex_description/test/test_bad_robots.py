@@ -105,6 +105,10 @@ CASES: dict[str, Case] = {
     'nan_gauge': ('x="0.1" z="0.05"', 'x="nan" z="0.05"', '"nan"',
         '<gauge name="root"> expected finite found'),
     'nan_ratio': ('ratio="0.01"', 'ratio="nan"', '"nan"', '<damping> ratio expected finite found'),
+    'foreign_digits': ('length="1.5"', 'length="\uff11"', '\uff11',
+        '<beam> length expected found'),
+    'long_value': ('length="1.5"', f'length="{"9" * 500}"', '999',
+        '<beam> expected found 999..."'),
     'underscore': ('length="1.5"', 'length="1_5"', '1_5', '<beam> length expected found "1_5"'),
 }
 

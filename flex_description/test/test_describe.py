@@ -35,9 +35,9 @@ def test_text(arm, capsys):
     out, err = capsys.readouterr()
     assert err == ''
     for words in ('4 links, 8 coordinates: 2 of joints, 1 of motors, 5 elastic',
-                  '-> slew (revolute, elastic) -> boom: flexible, 19.73 kg',
-                  '  -> wrist (continuous at x = 2 m) -> hand: rigid, 3 kg',
-                  '  -> clip (fixed at x = 1 m) -> cable: no mass', 'circle beam of 2 m',
+                  '\n  -> slew (revolute, elastic) -> boom: flexible, 19.73 kg',
+                  '\n    -> wrist (continuous at x = 2 m) -> hand: rigid, 3 kg',
+                  '\n    -> clip (fixed at x = 1 m) -> cable: no mass', 'beam of 2 m, section circle',
                   'carries 3 kg', 'basis craig-bampton: 2 bend_y, 2 bend_z, 1 twist',
                   'gauge root at x = 0.1', 'imu tip in hand',
                   'warning: ', '<joint name="slew"> has no <limit>'):

@@ -86,8 +86,9 @@ def test_overlay_changes_only_what_it_names():
     assert robot.gravity.tolist() == [0, 0, 0] and robot.imus == plain.imus
 
 
-def test_empty_overlay_changes_nothing():
-    assert load_robot(ARM.format(''), {}).links[1].flexible is None
+@pytest.mark.parametrize('overlay', [None, '', {}])
+def test_empty_overlay_changes_nothing(overlay):
+    assert load_robot(ARM.format(''), overlay).links[1].flexible is None
 
 
 def test_shape_file_is_looked_for_beside_the_overlay(tmp_path):
@@ -152,9 +153,14 @@ def test_bad_overlay(case, tmp_path):
     assert not [word for word in words.split() if word not in message], message
 
 
+ENDLESS: dict[str, object] = {}
+ENDLESS['flexible'] = ENDLESS
+
+
 @pytest.mark.parametrize('overlay, words', [
     ('nowhere.yaml', 'found no such file'), (3, 'found int'), ({'flexible': object()}, 'found'),
     ({'flexible': {'upper': {'beam': None}}}, 'expected'), ({'imus': 3}, 'expected a mapping'),
+    ({'flexible': {'upper': {'beam': 'long'}}}, 'beam: expected an element'), (ENDLESS, 'found'),
 ])
 def test_bad_overlay_objects(overlay, words):
     with pytest.raises(RobotError, match=words):
