@@ -113,7 +113,7 @@ class FiniteElements:
             bend = (curvatures * (weights * stiffness(s))) @ curvatures.T / half**(2 * order - 1)
             self.stiffness[block] += outer * bend
             self.mass[block] += outer * ((values * (weights * half * mass(s))) @ values.T)
-        self.beam_mass = float(self._at_rest(mass))
+        self.beam_mass = self._integral(mass)
         for lump in lumps:
             node = order * int(np.argmin(np.abs(edges - lump.s)))
             self.mass[node, node] += lump.mass / length
@@ -122,11 +122,11 @@ class FiniteElements:
                 self.mass[node + 1, node] += lump.coupling / length
                 self.mass[node + 1, node + 1] += lump.inertia / length
 
-    def _at_rest(self, mass: Callable[[np.ndarray], np.ndarray]) -> float:
+    def _integral(self, density: Callable[[np.ndarray], np.ndarray]) -> float:
         _, xi, weights, _, _ = _element(self.order)
         half = 0.5 * np.diff(self.edges)[:, None]
         s = self.edges[:-1, None] + half * (xi + 1.0)
-        return float(np.sum(half * weights * mass(s.ravel()).reshape(s.shape)))
+        return float(np.sum(half * weights * density(s.ravel()).reshape(s.shape)))
 
     def modes(self, held: Sequence[int], count: int, rigid: int = 0) -> PiecewisePolynomials:
         """The first `count` modes with the `held` degrees of freedom fixed, `rigid` ones left
