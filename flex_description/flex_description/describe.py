@@ -14,7 +14,7 @@ from flex_description.robot import Robot
 from flex_description.source import bundled_robots
 from flex_description.summary import summary
 
-DEEPEST = 20  # steps of indentation: a chain of a thousand links should not fill a thousand columns
+DEEPEST = 20  # steps of indentation: a thousand links in a row should still fit a screen
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -27,13 +27,19 @@ class Element:
     source: str
     line: int
     children: list[Element] = field(default_factory=list)
+    parent: Element | None = field(default=None, repr=False)
 
     @property
     def label(self) -> str:
-        """`<flexible link="link2">`: the element as a reader would look for it."""
-        for key in IDENTITY:
-            if key in self.attributes:
-                return f'<{self.tag} {key}={quoted(self.attributes[key])}>'
+        """`<flexible link="link2"> <beam>`: the element as a reader would look for it, after
+        the nearest one around it that has a name, if it has none itself."""
+        around: Element | None = self
+        while around is not None and around.tag != 'robot':
+            for key in IDENTITY:
+                if key in around.attributes:
+                    name = f'<{around.tag} {key}={quoted(around.attributes[key])}>'
+                    return name if around is self else f'{name} <{self.tag}>'
+            around = around.parent
         return f'<{self.tag}>'
 
     def error(self, message: str) -> RobotError:

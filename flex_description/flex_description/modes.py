@@ -33,7 +33,8 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
     default = 'craig-bampton' if carrier else 'clamped-free'
     element = parts.element.one('modes')
     if element is None:
-        element = Element('modes', {}, parts.element.source, parts.element.line)
+        around = parts.element
+        element = Element('modes', {}, around.source, around.line, parent=around)
     element.allow({'basis', *COUNTS, *TIP, *OPTIONS})
     basis = element.choice('basis', BASES, default)
     _check_options(element, basis)

@@ -94,20 +94,22 @@ def _elements(text: str, source: str) -> list[Element]:
     return found
 
 
-def _element(tag: str, node: yaml.Node, source: str, line: int) -> Element:
-    element = Element(tag, {}, source, line)
+def _element(tag: str, node: yaml.Node, source: str, line: int,
+             parent: Element | None = None) -> Element:
+    element = Element(tag, {}, source, line, [], parent)
     if tag in CHIEF and not isinstance(node, yaml.MappingNode):
         element.attributes[CHIEF[tag]] = _attribute(node, source, tag)
         return element
     for key, value in _items(node, source, f'<{tag}>'):
         name = PLURALS.get(key.value, key.value)
         if isinstance(value, yaml.MappingNode):
-            element.children.append(_element(name, value, source, _line(key)))
+            element.children.append(_element(name, value, source, _line(key), element))
         elif (isinstance(value, yaml.SequenceNode) and value.value
               and isinstance(value.value[0], yaml.MappingNode)):
-            element.children += [_element(name, item, source, _line(item)) for item in value.value]
+            element.children += [_element(name, item, source, _line(item), element)
+                                 for item in value.value]
         elif name in CHIEF and tag in PARENTS:
-            element.children.append(_element(name, value, source, _line(key)))
+            element.children.append(_element(name, value, source, _line(key), element))
         elif name in element.attributes:
             raise RobotError(f'{element.label}: expected "{name}" once, found it again', source,
                              _line(key))

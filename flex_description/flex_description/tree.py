@@ -11,7 +11,6 @@ import numpy as np
 from urdf_parser_py import urdf as parser
 
 from flex_description.element import Element
-from flex_description.errors import RobotError
 from flex_description.inertia import TENSOR, check_tensor, moved, tensor
 from flex_description.robot import Inertia, Joint, Limits
 from flex_description.rotations import from_rpy, pose, read_origin
@@ -91,15 +90,9 @@ def _check_link(element: Element) -> None:
     inertial.one('origin')
     if mass is None or inertia is None:
         missing = 'mass' if mass is None else 'inertia'
-        raise inertial.error(f'expected <{missing}> in {element.label}, found none')
-    try:
-        mass.number('value', above=0.0, unit='kg')
-        check_tensor(inertia, tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR)))
-    except RobotError as error:
-        # <mass> and <inertia> have no name of their own: say whose they are.
-        place = f'{error.source}:{error.line}: '
-        raise RobotError(f'{element.label} {str(error).removeprefix(place)}',
-                         error.source, error.line) from None
+        raise inertial.error(f'expected <{missing}>, found none')
+    mass.number('value', above=0.0, unit='kg')
+    check_tensor(inertia, tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR)))
 
 
 def _check_joint(element: Element, links: dict[str, Element], warnings: list[str]) -> None:
@@ -109,7 +102,7 @@ def _check_joint(element: Element, links: dict[str, Element], warnings: list[str
         if end is None:
             raise element.error(f'expected <{role} link="..."/>, found none')
         if end.text('link') not in links:
-            end.fail('link', f'the name of a <link> for the {role} of joint '
+            end.fail('link', f'the name of a link for the {role} of joint '
                              f'"{element.attributes["name"]}"')
     read_origin(element.one('origin'))
     axis = element.one('axis')

@@ -80,7 +80,7 @@ def expand_xacro(text: str, source: str, directory: Path,
                              _current_file(source)) from None
         except Exception as error:  # xacro evaluates expressions: any exception can come out
             raise RobotError(f'xacro: {error or repr(error)}', _current_file(source)) from None
-    root = _element(document.documentElement, files, 0)
+    root = _element(document.documentElement, files, None)
     return root, document.toprettyxml(indent='  ')
 
 
@@ -101,7 +101,7 @@ def _replaced(module: Any, parse: object) -> Iterator[None]:
         module.parse = original
 
 
-def _element(node: Any, files: list[str], depth: int) -> Element:
+def _element(node: Any, files: list[str], parent: Element | None, depth: int = 1) -> Element:
     """DOM to Element; takes the notes off the DOM."""
     if depth > DEEPEST:
         raise RobotError(f'expected elements nested at most {DEEPEST} deep, found deeper ones',
@@ -109,7 +109,8 @@ def _element(node: Any, files: list[str], depth: int) -> Element:
     number, line = (node.getAttribute(NOTE) or '0:1').split(':')
     if node.hasAttribute(NOTE):
         node.removeAttribute(NOTE)
-    element = Element(node.tagName, dict(node.attributes.items()), files[int(number)], int(line))
-    element.children = [_element(child, files, depth + 1) for child in node.childNodes
+    element = Element(node.tagName, dict(node.attributes.items()), files[int(number)], int(line),
+                      [], parent)
+    element.children = [_element(child, files, element, depth + 1) for child in node.childNodes
                         if child.nodeType == child.ELEMENT_NODE]
     return element

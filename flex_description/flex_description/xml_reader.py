@@ -34,7 +34,7 @@ def read_xml(text: str, source: str) -> Element:
         if len(stack) > DEEPEST:
             raise RobotError(f'expected elements nested at most {DEEPEST} deep, found deeper ones',
                              source, parser.CurrentLineNumber)
-        element = Element(tag, attributes, source, parser.CurrentLineNumber)
+        element = Element(tag, attributes, source, parser.CurrentLineNumber, [], stack[-1])
         stack[-1].children.append(element)
         stack.append(element)
 

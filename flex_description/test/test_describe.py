@@ -37,8 +37,9 @@ def test_text(arm, capsys):
     for words in ('4 links, 8 coordinates: 2 of joints, 1 of motors, 5 elastic',
                   '\n  -> slew (revolute, elastic) -> boom: flexible, 19.73 kg',
                   '\n    -> wrist (continuous at x = 2 m) -> hand: rigid, 3 kg',
-                  '\n    -> clip (fixed at x = 1 m) -> cable: no mass', 'beam of 2 m, section circle',
-                  'carries 3 kg', 'basis craig-bampton: 2 bend_y, 2 bend_z, 1 twist',
+                  '\n    -> clip (fixed at x = 1 m) -> cable: no mass',
+                  'beam of 2 m, section circle', 'carries 3 kg',
+                  'basis craig-bampton: 2 bend_y, 2 bend_z, 1 twist',
                   'gauge root at x = 0.1', 'imu tip in hand',
                   'warning: ', '<joint name="slew"> has no <limit>'):
         assert words in out
@@ -96,5 +97,5 @@ def test_as_a_module_with_a_bad_robot(tmp_path):
     done = subprocess.run([sys.executable, '-m', 'flex_description.describe', str(path)],
                           capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': paths})
     assert done.returncode == 1 and done.stdout == ''
-    assert done.stderr == (f'error: {path}:10: <section>: radius: expected a positive number (m), '
-                           'found "0"\n')
+    assert done.stderr == (f'error: {path}:10: <flexible link="boom"> <section>: radius: '
+                           'expected a positive number (m), found "0"\n')
