@@ -158,7 +158,7 @@ def absent(packages: Iterable[str], prefixes: str) -> list[str]:
 
 def set_up() -> str:
     began = time.monotonic()
-    if sys.version_info < (3, 10):
+    if sys.version_info < (3, 10):  # noqa: UP036 (older ones come this far and no further)
         raise SetupError(f'Python 3.10 or newer is needed, found {sys.version.split()[0]}; '
                          'name another by PYTHON=python3.12 make ...')
     with_ros = bool(os.environ.get('ROS_DISTRO') and importlib.util.find_spec('rclpy'))
@@ -202,7 +202,8 @@ def set_up() -> str:
             lambda: colcon('packages', list(PYTHON_PACKAGES), env, python)):
         done.append(f'built {len(PYTHON_PACKAGES)} Python packages')
     kernels_key = digest(sources(ROOT / 'flex_dynamics' / 'flex_dynamics', '*.py'), wheels_key)
-    if (ROOT / 'flex_dynamics/flex_dynamics/warm_up.py').exists() and step('kernels', kernels_key, lambda: warm_up(env)):
+    present = (ROOT / 'flex_dynamics' / 'flex_dynamics' / 'warm_up.py').exists()
+    if present and step('kernels', kernels_key, lambda: warm_up(env)):
         done.append('compiled the kernels')
     what = ', '.join(done) + f' in {time.monotonic() - began:.0f} s' if done else 'up to date'
     return f'set-up: {place}; {what}'

@@ -29,7 +29,7 @@ def rewrite(prefix: Path) -> int:
             continue
         before = after = path.read_text()
         for pattern, real in rules:
-            after = pattern.sub(lambda _, real=real: real, after)
+            after = pattern.sub(real.replace('\\', r'\\'), after)
         if after != before:
             path.write_text(after)
             count += 1

@@ -85,13 +85,16 @@ def launch(words: list[str]) -> int:
 def main() -> int:
     words = sys.argv[1:]
     try:
+        if {'-h', '--help'} & set(words[:2]):
+            print(USAGE)
+            return 0
         if words[:1] == ['launch']:
             return launch(words[1:])
         if words[:1] == ['run'] and len(words) >= 3:
             program = ExecutableInPackage(words[2], words[1]).perform(LaunchContext())
             os.execv(program, [program, *words[3:]])
-        print(USAGE)
-        return 0 if words in ([], ['-h'], ['--help']) else 2
+        print(USAGE, file=sys.stderr)
+        return 2
     except (PackageNotFoundError, ImportError, LookupError, OSError, TypeError,
             ValueError) as error:
         print(f'ros2: {error}', file=sys.stderr)

@@ -14,7 +14,7 @@ __getattr__ = refuser(__name__)
 class Handler:
     """Calls, or returns the actions of, `reaction` when an event of type `event` comes."""
 
-    event: type
+    event: Any
 
     def __init__(self, reaction: Any, target_action: Any = None) -> None:
         self.reaction = reaction
