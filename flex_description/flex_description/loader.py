@@ -69,7 +69,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
     _unique_frames(tree, frames, parts)
     robot = Robot(
-        name=root.attributes['name'],
+        name=root.text('name'),
         links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))
                     for name, inertia in tree.links.items()),
         joints=joints, frames=frames,

@@ -5,7 +5,7 @@ wrong and prints what it does not know, so every element is checked here first, 
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from urdf_parser_py import urdf as parser
@@ -19,18 +19,21 @@ from flex_description.xml_reader import write_xml
 TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # Numbers that only drawing uses; they too must be finite.
 DRAWN = ('xyz', 'rpy', 'size', 'radius', 'length', 'scale', 'rgba')
-NOT_OURS = frozenset({'visual', 'collision', 'calibration', 'safety_controller', 'mimic'})
+# What urdf_parser_py is given: what it does not know it prints, and drawing is not our business.
+KEPT: dict[str, tuple[str, ...]] = {
+    'robot': ('name',), 'link': ('name',), 'inertial': (), 'mass': ('value',), 'inertia': TENSOR,
+    'origin': ('xyz', 'rpy'), 'joint': ('name', 'type'), 'parent': ('link',), 'child': ('link',),
+    'axis': ('xyz',), 'limit': ('lower', 'upper', 'effort', 'velocity'),
+    'dynamics': ('damping', 'friction')}
 
 
 @dataclass(frozen=True)
 class Tree:
     """Links in tree order (the root first; link k + 1 is the child of joint k), their
-    inertia, the joints, and where each was written."""
+    inertia, and the joints."""
 
     links: dict[str, Inertia | None]
     joints: tuple[Joint, ...]
-    elements: dict[str, Element]        # by link name
-    joint_elements: dict[str, Element]  # by joint name
     warnings: tuple[str, ...]
 
     def children(self, link: str) -> list[Joint]:
@@ -52,7 +55,7 @@ def read_tree(root: Element) -> Tree:
         _check_link(element)
     for element in joints.values():
         _check_joint(element, links, warnings)
-    order = _tree_order(root, links, joints)
+    order = _tree_order(links, joints)
     model = _parse(root, links, joints)
     inertias = {link.name: _inertia(link) for link in model.links}
     records = {joint.name: _joint(joint) for joint in model.joints}
@@ -64,7 +67,7 @@ def read_tree(root: Element) -> Tree:
             raise joints[joint.name].error(
                 f'type: expected a {joint.type} joint only at the root link "{base}", found it on '
                 f'"{joint.parent}"')
-    return Tree({name: inertias[name] for name in names}, ordered, links, joints, tuple(warnings))
+    return Tree({name: inertias[name] for name in names}, ordered, tuple(warnings))
 
 
 def _named(root: Element, tag: str) -> dict[str, Element]:
@@ -128,8 +131,7 @@ def _check_joint(element: Element, links: dict[str, Element], warnings: list[str
                           f'found "{limit.attributes.get("upper", "0")}"')
 
 
-def _tree_order(root: Element, links: dict[str, Element],
-                joints: dict[str, Element]) -> list[str]:
+def _tree_order(links: dict[str, Element], joints: dict[str, Element]) -> list[str]:
     """Joint names, each parent's before its children's, branches in the file's order."""
     above: dict[str, str] = {}
     below: dict[str, list[tuple[str, str]]] = {name: [] for name in links}
@@ -157,11 +159,10 @@ def _tree_order(root: Element, links: dict[str, Element],
 
 
 def _parse(root: Element, links: dict[str, Element], joints: dict[str, Element]) -> parser.URDF:
-    """urdf_parser_py's view of the links and joints, without what only drawing needs."""
-    kept = Element('robot', {'name': root.attributes['name']}, root.source, root.line,
-                   [*links.values(), *joints.values()])
+    """urdf_parser_py's view of the links and joints."""
+    kept = replace(root, children=[*links.values(), *joints.values()])
     try:
-        return parser.URDF.from_xml_string(write_xml(kept, NOT_OURS).encode())
+        return parser.URDF.from_xml_string(write_xml(kept, KEPT).encode())
     except Exception as error:  # it raises many types, AssertionError among them
         raise root.error(f'expected a valid URDF, found: {error}') from None
 

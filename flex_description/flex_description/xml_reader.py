@@ -4,6 +4,7 @@ A DTD is where entity bombs and reads of foreign files live, and no URDF needs o
 """
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
@@ -50,9 +51,9 @@ def read_xml(text: str, source: str) -> Element:
     return top.children[0]
 
 
-def write_xml(element: Element, skip: frozenset[str] = frozenset()) -> str:
-    """The element as XML text, without elements whose tag is in `skip`."""
-    inner = ''.join(write_xml(child, skip) for child in element.children
-                    if child.tag not in skip)
-    attributes = ''.join(f' {key}={quoteattr(value)}' for key, value in element.attributes.items())
+def write_xml(element: Element, kept: Mapping[str, Collection[str]]) -> str:
+    """The element as XML text; kept: the tags to write, with their attributes."""
+    inner = ''.join(write_xml(child, kept) for child in element.children if child.tag in kept)
+    attributes = ''.join(f' {key}={quoteattr(value.strip())}'
+                         for key, value in element.attributes.items() if key in kept[element.tag])
     return f'<{element.tag}{attributes}>{inner}</{element.tag}>'

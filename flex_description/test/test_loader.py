@@ -178,10 +178,19 @@ def test_a_robot_is_frozen():
             array[0] = 1.0
 
 
-def test_other_tools_elements_are_left_alone():
+def test_blanks_around_names_do_not_count():
+    text = joint(' ab ', 'a ', ' b').replace('type="revolute"', 'type=" revolute "')
+    arm = robot(text, links=[' a', 'b '])
+    assert [arm.links[0].name, arm.links[1].name, arm.joints[0].name] == ['a', 'b', 'ab']
+
+
+def test_other_tools_elements_are_left_alone(capfd):
     extra = ('<gazebo reference="a"><mu1>0.2</mu1></gazebo><ros2_control name="x" type="system"/>'
              '<transmission name="t"/><material name="blue"/><sensor/>')
-    assert robot(extra, links='a').warnings == ()
+    inside = joint('ab', 'a', 'b').replace('<dynamics', '<dynamics armature="1"').replace(
+        '<axis', '<hardware/><safety_controller k_velocity="1"/><axis')
+    assert robot(extra, inside, links='ab').warnings == ()
+    assert capfd.readouterr() == ('', '')
 
 
 def test_sources_agree(tmp_path):
