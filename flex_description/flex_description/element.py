@@ -116,6 +116,8 @@ class Element:
         if ((above is not None and value <= above) or (least is not None and value < least)
                 or (most is not None and value > most)):
             self.fail(name, expected)
+        if above == 0.0 and value < SMALLEST:
+            self.fail(name, f'{expected}, at least {SMALLEST:g}')
         return value
 
     def integer(self, name: str, default: int, least: int, most: int) -> int:
@@ -137,8 +139,8 @@ class Element:
         # float() also reads 1_000 and digits of other scripts, which no other URDF tool does.
         if not math.isfinite(value) or '_' in word or not word.isascii():
             self.fail(name, f'{expected}, finite')
-        if value and not SMALLEST <= abs(value) <= LARGEST:
-            self.fail(name, f'{expected}, 0 or in size from {SMALLEST:g} to {LARGEST:g}')
+        if abs(value) > LARGEST:
+            self.fail(name, f'{expected}, at most {LARGEST:g}')
         return value
 
 

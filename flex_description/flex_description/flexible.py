@@ -91,7 +91,8 @@ def _length(beam: Element) -> float:
 def _mass(element: Element, beam: Beam) -> LumpedMass:
     element.allow({'x', 'mass', 'xyz', 'name', *TENSOR})
     inertia = tensor(*(element.number(name, 0.0, unit='kg m2') for name in TENSOR))
-    check_tensor(element, inertia, point=True)
+    if wrong := check_tensor(element, inertia, point=True):
+        raise element.error(wrong)
     return LumpedMass(
         x=element.number('x', least=0.0, most=beam.length, unit='m along the beam'),
         mass=element.number('mass', above=0.0, unit='kg'),

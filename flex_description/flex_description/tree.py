@@ -16,6 +16,7 @@ from flex_description.robot import Inertia, Joint, Limits
 from flex_description.rotations import from_rpy, pose, read_origin
 from flex_description.xml_reader import write_xml
 
+UNAXED = ('fixed', 'floating')  # joints whose axis means nothing
 TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # Numbers that only drawing uses; they too must be finite.
 DRAWN = ('xyz', 'rpy', 'size', 'radius', 'length', 'scale', 'rgba')
@@ -51,10 +52,12 @@ def read_tree(root: Element) -> Tree:
     if not links:
         raise root.error('expected at least one <link>, found none')
     warnings: list[str] = []
-    for element in links.values():
-        _check_link(element)
     for element in joints.values():
         _check_joint(element, links, warnings)
+    moving = {element.all('child')[0].text('link') for element in joints.values()
+              if element.attributes['type'].strip() != 'fixed'}
+    for name, element in links.items():
+        _check_link(element, name in moving, warnings)
     order = _tree_order(links, joints)
     model = _parse(root, links, joints)
     inertias = {link.name: _inertia(link) for link in model.links}
@@ -81,7 +84,7 @@ def _named(root: Element, tag: str) -> dict[str, Element]:
     return found
 
 
-def _check_link(element: Element) -> None:
+def _check_link(element: Element, moving: bool, warnings: list[str]) -> None:
     for inner in element.walk():
         for name in DRAWN:
             if name in inner.attributes:
@@ -94,8 +97,15 @@ def _check_link(element: Element) -> None:
     if mass is None or inertia is None:
         missing = 'mass' if mass is None else 'inertia'
         raise inertial.error(f'expected <{missing}>, found none')
-    mass.number('value', above=0.0, unit='kg')
-    check_tensor(inertia, tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR)))
+    matrix = tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR))
+    kilograms = mass.number('value', unit='kg')
+    if kilograms == 0.0 and not matrix.any():  # a usual way to write a mere frame
+        return
+    if kilograms <= 0.0:
+        mass.fail('value', 'a positive number (kg); leave <inertial> out for a link without mass')
+    # A link that is fixed to another may be a point: the other one turns with it.
+    if wrong := check_tensor(inertia, matrix, point=not moving):
+        warnings.append(f'{inertia.source}:{inertia.line}: {inertia.label}: {wrong}')
 
 
 def _check_joint(element: Element, links: dict[str, Element], warnings: list[str]) -> None:
@@ -109,7 +119,7 @@ def _check_joint(element: Element, links: dict[str, Element], warnings: list[str
                              f'"{element.attributes["name"]}"')
     read_origin(element.one('origin'))
     axis = element.one('axis')
-    if axis is not None and np.linalg.norm(axis.numbers('xyz', 3)) < 1e-9:
+    if axis is not None and np.linalg.norm(axis.numbers('xyz', 3)) < 1e-9 and kind not in UNAXED:
         axis.fail('xyz', 'an axis with a direction')
     dynamics = element.one('dynamics')
     if dynamics is not None:
@@ -168,7 +178,7 @@ def _parse(root: Element, links: dict[str, Element], joints: dict[str, Element])
 
 
 def _inertia(link: parser.Link) -> Inertia | None:
-    if link.inertial is None:
+    if link.inertial is None or link.inertial.mass == 0.0:
         return None
     own = Inertia(float(link.inertial.mass), np.zeros(3),
                   np.array(link.inertial.inertia.to_matrix(), dtype=float))
@@ -183,7 +193,8 @@ def _pose(origin: parser.Pose | None) -> np.ndarray:
 
 
 def _joint(joint: parser.Joint) -> Joint:
-    axis = np.array(joint.axis if joint.axis is not None else (1.0, 0.0, 0.0), dtype=float)
+    named = joint.axis is not None and joint.type not in UNAXED
+    axis = np.array(joint.axis if named else (1.0, 0.0, 0.0), dtype=float)
     dynamics = joint.dynamics
     return Joint(
         name=joint.name, type=joint.type, parent=joint.parent, child=joint.child,

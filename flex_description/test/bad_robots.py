@@ -25,7 +25,7 @@ GOOD = """<?xml version="1.0"?>
     <limit lower="-2" upper="2" effort="100" velocity="3"/>
     <dynamics damping="0.1" friction="0.2"/>
   </joint>
-  <joint name="joint2" type="fixed">
+  <joint name="joint2" type="continuous">
     <parent link="link1"/>
     <child link="tool"/>
     <origin xyz="1.5 0 0"/>
@@ -42,6 +42,8 @@ GOOD = """<?xml version="1.0"?>
     <gauge name="root" x="0.1" z="0.05"/>
   </flexible>
   <flexible_joint joint="joint1" stiffness="1e4" motor_inertia="1e-3" gear_ratio="100"/>
+  <link name="eye"/>
+  <joint name="joint3" type="fixed"><parent link="tool"/><child link="eye"/></joint>
   <imu name="tip" frame="tool"/>
   <gravity xyz="0 0 -9.81"/>
 </robot>

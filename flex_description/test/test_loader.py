@@ -1,10 +1,11 @@
 """load_robot on good robots: tree, joints, beams, frames, sensors, sources."""
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
-from flex_description import bundled_robots, load_robot
+from flex_description import RobotError, bundled_robots, load_robot
 
 LINK = """<link name="{}"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
@@ -71,6 +72,24 @@ def test_inertia_is_turned_into_the_links_frame():
     text = LINK.format('a').replace('xyz="0.1 0 0"', 'rpy="0 0 1.5707963267948966"')
     inertia = load_robot(f'<robot name="r">{text}</robot>').links[0].inertia
     assert np.allclose(np.diag(inertia.tensor), [0.03, 0.02, 0.04])
+
+
+def test_an_inertia_that_no_body_has_is_warned_of():
+    text = LINK.format('a').replace('izz="0.04"', 'izz="0.06"')
+    warning, = load_robot(f'<robot name="r">{text}</robot>').warnings
+    assert '<link name="a"> <inertia>: inertia: expected' in warning and '0.06' in warning
+
+
+def test_frames_and_points_as_people_write_them():
+    nothing = re.sub('="0.0[234]"', '="0"', LINK)
+    frame = nothing.format('frame').replace('value="2"', 'value="0"')
+    point = nothing.format('point')
+    arm = robot(frame, point, joint('1', 'a', 'frame'), joint('2', 'a', 'point', 'fixed'),
+                links='a')
+    assert arm.links[1].inertia is None and arm.warnings == ()
+    assert arm.links[2].inertia.mass == 2 and not arm.links[2].inertia.tensor.any()
+    with pytest.raises(RobotError, match='expected a positive-definite tensor'):
+        robot(point, joint('2', 'a', 'point'), links='a')
 
 
 def test_flexible_link():
