@@ -19,5 +19,8 @@ setup(
         'console_scripts': [
             'control = flex_control.nodes.control:main',
         ],
+        'flex_control.controllers': [
+            'pd = flex_control.controllers.pd:PD',
+        ],
     },
 )

@@ -1,0 +1,91 @@
+"""A flexible robot, simulated: simulator, dynamics, control and state publisher, each a process.
+
+Names are relative, so that `namespace` holds a robot: under one, tf and the clock are its own too
+(/tf, /tf_static and /clock become relative names); only /diagnostics is shared, as ROS has it.
+Arguments win over `params_file`, which is for everything that is not an argument.
+"""
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, Shutdown
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+SHARE = FindPackageShare('flex_bringup')
+BOOLEANS = ['true', 'false']
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The arguments, then the nodes."""
+    model = {
+        'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str),
+        'overlay': ParameterValue(LaunchConfiguration('overlay'), value_type=str),
+        'order': LaunchConfiguration('order'),
+    }
+    sim_time = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'),
+                                               value_type=bool)}
+    params_file = LaunchConfiguration('params_file')
+    common = {
+        'namespace': LaunchConfiguration('namespace'),
+        'output': 'screen',
+        'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static'), ('/clock', 'clock')],
+        'ros_arguments': ['--log-level', LaunchConfiguration('log_level')],
+    }
+    # A robot without one of these is no robot: when one ends, all do.
+    required = {**common, 'on_exit': Shutdown(reason='a node of the robot has ended')}
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'robot', default_value='cibicik_arm',
+            description='URDF or xacro file, or the name of a bundled robot'),
+        DeclareLaunchArgument(
+            'overlay', default_value='',
+            description='YAML file that makes links of the robot flexible; empty: none'),
+        DeclareLaunchArgument(
+            'order', default_value='second', choices=['first', 'second'],
+            description='deformation field: second order (with foreshortening) or first'),
+        DeclareLaunchArgument(
+            'controller', default_value='pd', description='name of an installed controller'),
+        DeclareLaunchArgument(
+            'params_file', default_value=PathJoinSubstitution([SHARE, 'config', 'default.yaml']),
+            description='YAML file with further parameters of the nodes'),
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='namespace of the robot; empty: none'),
+        DeclareLaunchArgument(
+            'use_sim_time', default_value='true', choices=BOOLEANS,
+            description='nodes take the time from the simulator'),
+        DeclareLaunchArgument(
+            'use_rviz', default_value='false', choices=BOOLEANS, description='start RViz'),
+        DeclareLaunchArgument(
+            'sync', default_value='free', choices=['free', 'lockstep'],
+            description='free: paced by the wall clock; lockstep: every state waits for its '
+                        'command, the same to the last bit in every run'),
+        DeclareLaunchArgument(
+            'paused', default_value='false', choices=BOOLEANS,
+            description='start paused, until simulator/set_simulation_state says to play'),
+        DeclareLaunchArgument(
+            'headless', default_value='false', choices=BOOLEANS,
+            description='open no window, whatever use_rviz says'),
+        DeclareLaunchArgument(
+            'log_level', default_value='info', choices=['debug', 'info', 'warn', 'error', 'fatal'],
+            description='least severity that nodes print'),
+
+        Node(package='flex_dynamics', executable='simulator', name='simulator', **required,
+             parameters=[params_file, model, {
+                 'sync': LaunchConfiguration('sync'),
+                 'start_paused': ParameterValue(LaunchConfiguration('paused'), value_type=bool)}]),
+        Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
+             parameters=[params_file, model, sim_time]),
+        Node(package='flex_control', executable='control', name='control', **required,
+             parameters=[params_file, model, sim_time, {
+                 'controller': ParameterValue(LaunchConfiguration('controller'),
+                                              value_type=str)}]),
+        Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
+             parameters=[params_file, model, sim_time]),
+        Node(package='rviz2', executable='rviz2', name='rviz2', **common,
+             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz', 'robot.rviz'])],
+             parameters=[sim_time],
+             condition=IfCondition(PythonExpression([
+                 "'", LaunchConfiguration('use_rviz'), "' == 'true' and '",
+                 LaunchConfiguration('headless'), "' == 'false'"]))),
+    ])

@@ -1,0 +1,18 @@
+"""How a flexible robot is driven: trajectories and controllers; without ROS."""
+from flex_control.controllers import (
+    PD,
+    Controller,
+    available_controllers,
+    controller_class,
+    make_controller,
+)
+from flex_control.errors import ControlError
+from flex_control.parameters import Parameter
+from flex_control.trajectories import MinimumJerk, Reference, SetPoints, Splines, Trajectory
+
+__version__ = '0.1.0'
+
+__all__ = [
+    'PD', 'ControlError', 'Controller', 'MinimumJerk', 'Parameter', 'Reference', 'SetPoints',
+    'Splines', 'Trajectory', 'available_controllers', 'controller_class', 'make_controller',
+]

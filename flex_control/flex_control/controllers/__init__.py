@@ -1,0 +1,50 @@
+"""Controllers by name: those of this package and of every installed one that adds its own.
+
+A package adds a controller by an entry point of the group `flex_control.controllers` that names a
+subclass of `Controller`.
+"""
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from flex_control.controllers.base import Controller
+from flex_control.controllers.pd import PD
+from flex_control.errors import ControlError
+from flex_dynamics import Model
+
+GROUP = 'flex_control.controllers'
+
+__all__ = ['Controller', 'PD', 'available_controllers', 'controller_class', 'make_controller']
+
+
+def available_controllers() -> list[str]:
+    """Names of all installed controllers."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def controller_class(name: str) -> type[Controller]:
+    """The class behind a name; ControlError if there is none or it is no controller."""
+    points = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in points:
+        near = difflib.get_close_matches(name, points, 1)
+        hint = f'; did you mean {near[0]!r}?' if near else ''
+        raise ControlError(f'unknown controller {name!r}: expected one of '
+                           f'{", ".join(sorted(points)) or "none"}{hint}')
+    try:
+        found = points[name].load()
+    except (ImportError, AttributeError) as error:
+        raise ControlError(f'controller {name!r} ({points[name].value}) cannot be loaded: '
+                           f'{error}') from error
+    if not (isinstance(found, type) and issubclass(found, Controller)):
+        raise ControlError(f'controller {name!r} ({points[name].value}): expected a subclass of '
+                           f'flex_control.Controller, found {found!r}')
+    return found
+
+
+def make_controller(name: str, model: Model,
+                    parameters: Mapping[str, Any] | None = None) -> Controller:
+    """The named controller for a model."""
+    return controller_class(name)(model, parameters)

@@ -1,0 +1,1 @@
+"""The ROS node around the library."""

@@ -1,0 +1,18 @@
+"""Steps from set-point to set-point, as the manoeuvre of Cibicik and Egeland (section VI-B)."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.trajectories.base import Reference, Trajectory, checked_points
+
+
+class SetPoints(Trajectory):
+    """Each of the positions (k, n_joints) is wanted from its time (k,) s on, without a ramp."""
+
+    def __init__(self, times, positions) -> None:
+        self.times, self.positions = checked_points(times, positions)
+        self.start, self.end = float(self.times[0]), float(self.times[-1])
+
+    def sample(self, time: float) -> Reference:
+        at = int(np.searchsorted(self.times, time, side='right')) - 1
+        return Reference.at_rest(self.positions[max(at, 0)])

@@ -1,0 +1,1 @@
+"""ROS nodes around the library: parameters in, library calls, messages out."""

@@ -1,0 +1,182 @@
+"""What every node of flex shares: parameters with ranges, the model, a clean end, diagnostics."""
+from __future__ import annotations
+
+import array
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.exceptions import (
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+    ParameterException,
+)
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+
+from flex_description import RobotError, load_robot
+from flex_dynamics import DynamicsError, Model
+from flex_dynamics.model import ORDERS
+
+LARGEST = sys.float_info.max
+
+
+class NodeError(ValueError):
+    """Parameters that a node cannot start with."""
+
+
+def declare(node: Node, name: str, default: Any, description: str, *,
+            lower: float | None = None, upper: float | None = None,
+            choices: Sequence[str] = (), fixed: bool = False) -> Any:
+    """Declare a parameter with its description and range; return its value, checked.
+
+    A default that is a list stands for numbers of any count, returned as an array. fixed: the
+    parameter is read when the node starts and cannot be set later.
+    """
+    descriptor = ParameterDescriptor(description=description, read_only=fixed)
+    if choices:
+        descriptor.additional_constraints = f'one of {", ".join(choices)}'
+    if lower is not None or upper is not None:
+        low = -LARGEST if lower is None else lower
+        high = LARGEST if upper is None else upper
+        if isinstance(default, int):
+            descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high))]
+        elif isinstance(default, float):
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    if isinstance(default, (float, list)):
+        descriptor.dynamic_typing = True         # 10 is as good a number as 10.0
+    try:
+        node.declare_parameter(name, default, descriptor)
+    except InvalidParameterValueException as error:
+        raise NodeError(f'parameter {name}: expected {_range(lower, upper)}; {error}') from None
+    except InvalidParameterTypeException as error:
+        raise NodeError(f'parameter {name}: {error}') from None
+    value = node.get_parameter(name).value
+    if isinstance(default, (float, list)):
+        vector = numbers(name, value, lower, upper)
+        if isinstance(default, list):
+            return vector
+        if vector.size != 1:
+            raise NodeError(f'parameter {name}: expected a number, found {value!r}')
+        return float(vector[0])
+    if choices and value not in choices:
+        raise NodeError(f'parameter {name}: expected one of {", ".join(choices)}, found {value!r}')
+    return value
+
+
+def numbers(name: str, value: Any, lower: float | None = None,
+            upper: float | None = None) -> np.ndarray:
+    """A number or an array of them as a vector; NodeError if it is none, or out of range."""
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    try:
+        vector = np.array([value] if plain else list(value or ()), dtype=float)
+    except (TypeError, ValueError):
+        raise NodeError(f'parameter {name}: expected numbers, found {value!r}') from None
+    low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
+    for number in vector:
+        if not (np.isfinite(number) and low <= number <= high):
+            raise NodeError(f'parameter {name}: expected {_range(lower, upper)}, found {number:g}')
+    return vector
+
+
+def _range(lower: float | None, upper: float | None) -> str:
+    if lower is None and upper is None:
+        return 'finite numbers'
+    if upper is None:
+        return f'at least {lower:g}'
+    return f'{-np.inf if lower is None else lower:g} to {upper:g}'
+
+
+def declare_model(node: Node) -> Model:
+    """The model that the parameters robot, overlay and order ask for."""
+    robot = declare(node, 'robot', 'cibicik_arm', 'URDF or xacro file, its text, or the name of a '
+                    'bundled robot', fixed=True)
+    overlay = declare(node, 'overlay', '', 'YAML file that makes links of the robot flexible; '
+                      'empty: none', fixed=True)
+    order = declare(node, 'order', 'second', 'how the deformation field is expanded',
+                    choices=ORDERS, fixed=True)
+    loaded = load_robot(robot, overlay or None)
+    for warning in loaded.warnings:
+        node.get_logger().warning(warning)
+    return Model(loaded, order)
+
+
+def steady_clock() -> Clock:
+    """The wall clock that no one sets, for pacing and watching."""
+    return Clock(clock_type=ClockType.STEADY_TIME)
+
+
+def stamp(nanoseconds: int) -> Time:
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def nanoseconds(time: Time) -> int:
+    return time.sec * 10**9 + time.nanosec
+
+
+def floats(values: np.ndarray) -> array.array:
+    """Numbers as the messages keep them, in one copy."""
+    out = array.array('d')
+    out.frombytes(np.ascontiguousarray(values, dtype=np.float64).tobytes())
+    return out
+
+
+class Diagnostics:
+    """Publishes one status of a node on /diagnostics, once a second of wall time."""
+
+    def __init__(self, node: Node, hardware_id: str,
+                 collect: Callable[[], tuple[bytes, str, Mapping[str, object]]]) -> None:
+        self._node, self._collect = node, collect
+        self._name = f'{node.get_fully_qualified_name().lstrip("/")}: status'
+        self._hardware_id = hardware_id
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
+        node.create_timer(1.0, self.publish, clock=steady_clock())
+
+    def publish(self) -> None:
+        level, text, values = self._collect()
+        status = DiagnosticStatus(
+            level=level, name=self._name, message=text, hardware_id=self._hardware_id,
+            values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._clock.now().to_msg()
+        self._publisher.publish(message)
+
+
+def run(make: Callable[[], Node]) -> int:
+    """Make a node and spin it until SIGINT, SIGTERM or its own end; the exit code."""
+    rclpy.init()
+    node = None
+    loaded = threading.Event()
+    threading.Thread(target=_end_if_asked, args=(loaded,), daemon=True).start()
+    try:
+        node = make()
+        loaded.set()
+        rclpy.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        return 0
+    except (RobotError, DynamicsError, NodeError, ParameterException) as error:
+        print(f'error: {error}', file=sys.stderr)
+        return 1
+    finally:
+        loaded.set()
+        if node is not None:
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def _end_if_asked(loaded: threading.Event) -> None:
+    """Until the model is loaded: it may take seconds in the compiler, deaf to signals."""
+    while not loaded.wait(0.1):
+        if not rclpy.ok():
+            os._exit(0)

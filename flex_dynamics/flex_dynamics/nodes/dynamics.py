@@ -1,0 +1,130 @@
+"""The dynamics node: the terms of the equations of motion at the robot's state."""
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Point, Pose, Quaternion
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from flex_dynamics import DynamicsError
+from flex_dynamics.nodes.common import (
+    Diagnostics,
+    declare,
+    declare_model,
+    floats,
+    run,
+    stamp,
+)
+from flex_dynamics.nodes.rotations import quaternion
+from flex_dynamics.nodes.state_input import DEPTH, State, StateInput
+from flex_msgs.msg import DynamicsTerms
+from flex_msgs.srv import GetDynamics
+
+
+class Dynamics(Node):
+    """Publishes `dynamics_terms` for the states that come, and answers `~/get_dynamics`."""
+
+    def __init__(self) -> None:
+        super().__init__('dynamics')
+        self.model = model = declare_model(self)
+        rate = declare(self, 'rate', 50.0, 'terms a second, by the stamps of the states; 0: for '
+                       'every state', lower=0.0, upper=1e5, fixed=True)
+        self._period = round(1e9 / rate) if rate else 0
+        self._last: int | None = None
+        self._terms = DynamicsTerms(
+            name=list(model.names), joint_count=model.n_joints,
+            stiffness=floats(model.stiffness_matrix()), damping=floats(model.damping_matrix()),
+            input=floats(model.input_matrix(np.zeros(model.n))))
+        self._terms.header.frame_id = model.robot.links[0].name
+        self._publisher = self.create_publisher(DynamicsTerms, 'dynamics_terms',
+                                                QoSProfile(depth=DEPTH))
+        self.create_service(GetDynamics, '~/get_dynamics', self._answer)
+        self._input = StateInput(self, model, self._publish)
+        self._published = 0
+        Diagnostics(self, model.robot.name, self._status)
+        self.get_logger().info(f'{model.robot.name}: terms of {model.n} coordinates, '
+                               f'{f"{rate:g} a second" if rate else "for every state"}')
+
+    def _publish(self, state: State) -> None:
+        if self._last is not None and 0 <= state.time - self._last < self._period:
+            return
+        self._last = state.time
+        self._fill(self._terms, state.q, state.v)
+        self._terms.header.stamp = stamp(state.time)
+        self._terms.static_deflection = state.static
+        self._publisher.publish(self._terms)
+        self._published += 1
+
+    def _fill(self, terms: DynamicsTerms, q: np.ndarray, v: np.ndarray) -> None:
+        mass, coriolis = self.model.mass_and_coriolis(q, v)
+        terms.position, terms.velocity = floats(q), floats(v)
+        terms.mass, terms.coriolis = floats(mass), floats(coriolis)
+        terms.gravity = floats(self.model.gravity_force(q))
+
+    def _answer(self, request: GetDynamics.Request,
+                response: GetDynamics.Response) -> GetDynamics.Response:
+        try:
+            self._ask(request, response)
+            response.success = True
+        except DynamicsError as error:
+            response = GetDynamics.Response(success=False, message=str(error))
+        return response
+
+    def _ask(self, request: GetDynamics.Request, response: GetDynamics.Response) -> None:
+        model = self.model
+        q, v = self._state_asked(request)
+        if request.static_deflection:
+            q = model.statics(q[:model.n_joints])[0]
+        terms = DynamicsTerms(
+            name=self._terms.name, joint_count=model.n_joints, stiffness=self._terms.stiffness,
+            damping=self._terms.damping, input=self._terms.input,
+            static_deflection=request.static_deflection)
+        terms.header.frame_id = self._terms.header.frame_id
+        self._fill(terms, q, v)
+        response.terms = terms
+        if request.frequencies:
+            frequencies, shapes = model.frequencies(q)
+            response.frequency, response.shapes = floats(frequencies), floats(shapes)
+        if request.frame:
+            x = None if math.isnan(request.x) else request.x
+            pose = model.pose(q, request.frame, x)
+            response.pose = Pose(position=Point(**dict(zip('xyz', map(float, pose[:3, 3])))),
+                                 orientation=Quaternion(**quaternion(pose[:3, :3])))
+            response.jacobian = floats(model.jacobian(q, request.frame, x))
+
+    def _state_asked(self, request: GetDynamics.Request) -> tuple[np.ndarray, np.ndarray]:
+        names = list(self.model.names)
+        state = np.zeros((2, self.model.n))
+        for row, values, what in ((0, request.position, 'position'),
+                                  (1, request.velocity, 'velocity')):
+            if len(values) != len(request.name) and (row == 0 or len(values)):
+                raise DynamicsError(f'{what}: expected {len(request.name)} numbers, one a name, '
+                                    f'found {len(values)}')
+            for name, value in zip(request.name, values):
+                if name not in names:
+                    raise DynamicsError(f'name: {name!r} is no coordinate of '
+                                        f'{self.model.robot.name}')
+                state[row, names.index(name)] = value
+        return state[0], state[1]
+
+    def _status(self) -> tuple[bytes, str, dict[str, object]]:
+        heard = self._input.received > 0
+        return (DiagnosticStatus.OK, 'running' if heard else 'waiting for a state', {
+            'states received': self._input.received,
+            'states rejected': self._input.rejected,
+            'terms published': self._published,
+            'order': self.model.order,
+            'coordinates': self.model.n,
+        })
+
+
+def main() -> int:
+    return run(Dynamics)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

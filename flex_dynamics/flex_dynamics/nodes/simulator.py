@@ -1,0 +1,272 @@
+"""The simulator node: a flexible robot that any ROS robot stack can talk to.
+
+Free running it keeps to the wall clock. In lockstep it publishes a state and waits for the command
+that carries the stamp of that state: a run is then the same to the last bit on any machine.
+"""
+from __future__ import annotations
+
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from flex_dynamics import DynamicsError
+from flex_dynamics.nodes.common import (
+    Diagnostics,
+    declare_model,
+    floats,
+    nanoseconds,
+    run,
+    stamp,
+    steady_clock,
+)
+from flex_dynamics.nodes.effort_gate import CommandError
+from flex_dynamics.nodes.pacing import Pacing
+from flex_dynamics.nodes.simulation_services import SimulationServices
+from flex_dynamics.nodes.simulator_parameters import declare_plant, declare_timing
+from flex_dynamics.nodes.speedometer import Speedometer
+from flex_dynamics.nodes.state_input import DEPTH
+from flex_msgs.msg import FlexState
+
+RESEND = 0.2      # s of wall time between two copies of a state while simulated time stands still
+
+
+class Simulator(Node):
+    """Wires a Plant to topics, services and the clock."""
+
+    def __init__(self) -> None:
+        super().__init__('simulator')
+        self.model = model = declare_model(self)
+        self.timing = declare_timing(self)
+        self.plant = declare_plant(self, model, self.timing)
+        self._pacing = Pacing(self.timing.period, self.timing.real_time_factor)
+        self._speed = Speedometer()
+
+        self.tick = 0                # periods since time zero
+        self.playing = not self.timing.start_paused
+        self.failure = ''            # why the motion could not go on
+        self._credits = 0            # periods that a step request may still run while paused
+        self._started = not self.timing.wait_for_command
+        self._answered = False       # lockstep: the command of the present state is there
+        self._safe = False           # the fail-safe acts in place of a command
+        self._command_tick = 0       # of the state that the last command answered
+        self._rejected, self._reason = 0, ''
+        self._silence = ''           # lockstep: who is waited for, once patience has ended
+        self._waits_since = self._published = time.monotonic()
+
+        root = model.robot.links[0].name
+        self._state = FlexState(name=list(model.names), joint_count=model.n_joints)
+        self._joints = JointState(name=list(model.names[:model.n_joints]))
+        self._state.header.frame_id = self._joints.header.frame_id = root
+        quality = QoSProfile(depth=DEPTH)
+        self._flex_state = self.create_publisher(FlexState, 'flex_state', quality)
+        self._joint_states = self.create_publisher(JointState, 'joint_states', quality)
+        self._clock_topic = self.create_publisher(Clock, '/clock', 10)
+        self.create_subscription(JointState, 'joint_commands', self._receive, quality)
+        self._simulation_services = SimulationServices(self)
+        Diagnostics(self, model.robot.name, self._status)
+        period = self.timing.period / self.timing.real_time_factor
+        self.create_timer(RESEND if self.timing.lockstep else min(RESEND, period), self._on_timer,
+                          clock=steady_clock())
+        self.get_logger().info(
+            f'{model.robot.name}: {model.n} coordinates, {model.n_joints} of them joints, order '
+            f'{model.order}; {1.0 / self.timing.period:g} states a second of {self.timing.steps} '
+            f'steps; {"lockstep" if self.timing.lockstep else "free running"}'
+            f'{"" if self.playing else ", paused"}')
+
+    # Time -----------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> int:
+        """Simulated time, ns; from the count of periods, so that it does not drift."""
+        return round(self.tick * self.timing.period * 1e9)
+
+    @property
+    def moving(self) -> bool:
+        """Whether simulated time may pass."""
+        return not self.failure and (self.playing or self._credits > 0)
+
+    def play(self, playing: bool) -> None:
+        """Go on, or pause."""
+        self.playing = playing
+        self._waits_since = time.monotonic()
+        self._pacing.restart(time.monotonic())
+        self._pump()
+
+    def grant(self, periods: int) -> None:
+        """Let so many periods pass although paused."""
+        self._credits = periods
+        self._waits_since = time.monotonic()
+        self._pump()
+
+    def reset(self, state: bool, clock: bool) -> None:
+        """Back to the start pose, to time zero, or both."""
+        if state:
+            self.plant.reset()
+            self.failure = ''
+            self._started = not self.timing.wait_for_command
+        if clock:
+            self.tick = 0
+        self._command_tick = self.tick
+        self._answered = self._safe = False
+        self._waits_since = time.monotonic()
+        self._pacing.restart(time.monotonic())
+        self._publish()
+
+    def _on_timer(self) -> None:
+        self._pump()
+        now = time.monotonic()
+        if now - self._published >= RESEND:
+            self._publish()          # for those who come late, and to show that we live
+        if self.timing.lockstep and self.moving and not self._silence:
+            if now - self._waits_since > self.timing.lockstep_timeout:
+                self._silence = self._who_is_silent()
+                self.get_logger().warning(self._silence)
+
+    def _pump(self) -> None:
+        """Run the periods that are due: in lockstep, those whose command has come."""
+        if self.timing.lockstep:
+            while self.moving and self._answered:
+                self._answered = False
+                self._advance()
+            return
+        if not (self.moving and self._started):
+            self._pacing.restart(time.monotonic())
+            return
+        until = time.monotonic() + RESEND
+        due = self._pacing.due(time.monotonic()) if self.playing else self._credits
+        while due > 0 and self.moving and time.monotonic() < until:
+            due -= 1
+            age = (self.tick - self._command_tick) * self.timing.period
+            late = self.tick > 0 and age > self.timing.command_timeout
+            if late and not self._safe:
+                self.get_logger().warning(f'no good command for {self.timing.command_timeout:g} '
+                                          's: the fail-safe acts', throttle_duration_sec=1.0)
+            self._safe = late
+            self._advance()
+
+    def _advance(self) -> None:
+        began = time.monotonic()
+        try:
+            self.plant.advance(safe=self._safe and not self.timing.hold_on_silence)
+        except DynamicsError as error:
+            self.failure, self.playing, self._credits = str(error), False, 0
+            self.get_logger().error(f'paused at the last good state: {error}')
+            self._simulation_services.stepped(self.failure)
+            return
+        self.tick += 1
+        self._speed.count(time.monotonic() - began)
+        self._waits_since, self._silence = time.monotonic(), ''
+        self._publish()
+        if self._credits and not self.playing:
+            self._credits -= 1
+            if not self._credits:
+                self._simulation_services.stepped('')
+
+    # Topics ---------------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        at = stamp(self.now)
+        q, v, joints = self.plant.q, self.plant.v, self.model.n_joints
+        self._state.header.stamp = self._joints.header.stamp = at
+        self._state.position, self._state.velocity = floats(q), floats(v)
+        self._joints.position, self._joints.velocity = floats(q[:joints]), floats(v[:joints])
+        self._joints.effort = floats(self.plant.applied)
+        if self.tick % self.timing.clock_every == 0:
+            self._clock_topic.publish(Clock(clock=at))
+        self._joint_states.publish(self._joints)
+        self._flex_state.publish(self._state)
+        self._published = time.monotonic()
+
+    def _receive(self, message: JointState) -> None:
+        when = nanoseconds(message.header.stamp)
+        if self.timing.lockstep and self._is_copy(when):
+            return
+        try:
+            tick = self._tick_answered(when)
+            self.plant.gate.accept(message.name, message.effort, message.position,
+                                   message.velocity)
+            self._safe = False
+        except CommandError as error:
+            self._rejected += 1
+            self._reason = str(error)
+            self.get_logger().warning(f'command rejected: {error}', throttle_duration_sec=1.0)
+            if not (self.timing.lockstep and when == self.now):
+                return
+            # This state gets no other command: the fail-safe is its answer.
+            tick, self._safe = self.tick, True
+        self._started = self._answered = True
+        self._command_tick = tick
+        if self.timing.lockstep:
+            self._pump()
+
+    def _is_copy(self, when: int) -> bool:
+        """Whether the command is the answer, come again, to a state that was sent twice."""
+        last = round(max(self.tick - 1, 0) * self.timing.period * 1e9)
+        return when == last if when != self.now else self._answered
+
+    def _tick_answered(self, when: int) -> int:
+        """The period whose state the command answers; CommandError if it is not wanted."""
+        if self.timing.lockstep:
+            if when != self.now:
+                raise CommandError(f'header.stamp: expected that of the last state, {self.now} '
+                                   f'ns, found {when} ns')
+            return self.tick
+        if when == 0:                # by hand, without a stamp
+            return self.tick
+        tick = round(when * 1e-9 / self.timing.period)
+        if tick > self.tick:
+            raise CommandError(f'header.stamp: {when} ns is after the present, {self.now} ns')
+        if tick < self._command_tick:
+            raise CommandError(f'header.stamp: {when} ns is before that of the command before')
+        if (self.tick - tick) * self.timing.period > self.timing.command_timeout:
+            raise CommandError(f'header.stamp: {when} ns is more than '
+                               f'{self.timing.command_timeout:g} s old')
+        return tick
+
+    # Diagnostics ----------------------------------------------------------------------------
+
+    def _who_is_silent(self) -> str:
+        topic = self.resolve_topic_name('joint_commands')
+        found = self.get_publishers_info_by_topic(topic)
+        names = sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found)
+        who = f'{", ".join(names)} on {topic}' if names else f'anyone: no node publishes {topic}'
+        return (f'no command for the state at {self.now * 1e-9:.4f} s since '
+                f'{self.timing.lockstep_timeout:g} s: waiting for {who}')
+
+    def _status(self) -> tuple[bytes, str, dict[str, object]]:
+        factor, share = self._speed.read(self.now * 1e-9)
+        if self.failure:
+            level, text = DiagnosticStatus.ERROR, self.failure
+        elif self._silence:
+            level, text = DiagnosticStatus.WARN, self._silence
+        elif self._safe:
+            level, text = DiagnosticStatus.WARN, 'the fail-safe acts in place of a command'
+        elif not self.playing:
+            level, text = DiagnosticStatus.OK, 'paused'
+        else:
+            level, text = DiagnosticStatus.OK, 'running' if self.tick else 'ready'
+        return level, text, {
+            'simulated time (s)': f'{self.now * 1e-9:.3f}',
+            'real-time factor': f'{factor:.3f}',
+            'share of a core in the integrator (%)': f'{100.0 * share:.1f}',
+            'overruns': self._pacing.overruns,
+            'rejected commands': self._rejected,
+            'last rejection': self._reason,
+            'commands cut to effort limits': self.plant.gate.limited,
+            'order': self.model.order,
+            'joints': self.model.n_joints,
+            'coordinates': self.model.n,
+        }
+
+
+def main() -> int:
+    return run(Simulator)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""The state publisher node: robot_description, and tf of every link where it truly is.
+
+It takes the place of robot_state_publisher, which knows joints only and leaves links straight.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run, stamp
+from flex_dynamics.nodes.rotations import quaternion
+from flex_dynamics.nodes.state_input import State, StateInput
+from flex_viz.frames import Frames, Transform
+
+
+class StatePublisher(Node):
+    """Wires Frames to /tf and /tf_static, and the URDF to robot_description."""
+
+    def __init__(self) -> None:
+        super().__init__('state_publisher')
+        self.model = model = declare_model(self)
+        rate = declare(self, 'rate', 50.0, 'transforms a second, by the stamps of the states',
+                       lower=0.1, upper=1e4, fixed=True)
+        self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
+                               fixed=True)
+        self._period = round(1e9 / rate)
+        self._last: int | None = None
+        self._frames = Frames(model)
+        self._published = 0
+        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._description = self.create_publisher(String, 'robot_description', latched)
+        self._static = self.create_publisher(TFMessage, '/tf_static', latched)
+        self._tf = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
+        self._description.publish(String(data=model.robot.urdf))
+        self._static.publish(self._message(self._frames.fixed(), stamp(0)))
+        self._input = StateInput(self, model, self._publish)
+        Diagnostics(self, model.robot.name, self._status)
+        self.get_logger().info(f'{model.robot.name}: {len(model.robot.links)} links, '
+                               f'{len(model.robot.frames)} frames on beams')
+
+    def _publish(self, state: State) -> None:
+        if self._last is not None and 0 <= state.time - self._last < self._period:
+            return
+        self._last = state.time
+        self._tf.publish(self._message(self._frames.moving(state.q), stamp(state.time)))
+        self._published += 1
+
+    def _message(self, transforms: Iterable[Transform], at: Time) -> TFMessage:
+        message = TFMessage()
+        for transform in transforms:
+            one = TransformStamped(child_frame_id=self._prefix + transform.child)
+            one.header.stamp = at
+            one.header.frame_id = self._prefix + transform.parent
+            x, y, z = map(float, transform.pose[:3, 3])
+            one.transform.translation = Vector3(x=x, y=y, z=z)
+            one.transform.rotation = Quaternion(**quaternion(transform.pose[:3, :3]))
+            message.transforms.append(one)
+        return message
+
+    def _status(self) -> tuple[bytes, str, dict[str, object]]:
+        heard = self._input.received > 0
+        return (DiagnosticStatus.OK, 'running' if heard else 'waiting for a state', {
+            'states received': self._input.received,
+            'states rejected': self._input.rejected,
+            'transforms published': self._published,
+        })
+
+
+def main() -> int:
+    return run(StatePublisher)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
