@@ -113,7 +113,10 @@ def install_wheels(requirements: list[Path]) -> None:
     version = STATE / 'venv.python'
     same = version.exists() and version.read_text() == sys.version + str(VENV)
     options = [] if same else ['--clear']
-    subprocess.run([sys.executable, '-m', 'venv', *options, str(VENV)], check=True)
+    # In a shell of env.sh this is the venv's own Python, which cannot make the venv anew.
+    python = sys.executable if sys.prefix != str(VENV) else str(
+        Path(sys.base_prefix, 'bin', f'python3.{sys.version_info.minor}'))
+    subprocess.run([python, '-m', 'venv', *options, str(VENV)], check=True)
     version.write_text(sys.version + str(VENV))
     collected = 0
 
@@ -163,7 +166,8 @@ def set_up() -> str:
                          'name another by PYTHON=python3.12 make ...')
     with_ros = bool(os.environ.get('ROS_DISTRO') and importlib.util.find_spec('rclpy'))
     done = []
-    wheels_key = digest(BARE.glob('requirements*.txt'), sys.version, str(VENV))
+    requirements = [BARE / 'requirements-build.txt', BARE / 'requirements.txt']
+    wheels_key = digest([*requirements, BARE / 'wheels.py'], sys.version, str(VENV))
     if with_ros:
         env, python = dict(os.environ), sys.executable
         lacking = [name for name in MODULES if not importlib.util.find_spec(name)]
@@ -191,8 +195,7 @@ def set_up() -> str:
     stamp = STATE / 'packages.stamp'
     if not (stamp.exists() and stamp.read_text() == package_key):
         require_tools(with_ros)
-    if not with_ros and step('venv', wheels_key, lambda: install_wheels(
-            [BARE / 'requirements-build.txt', BARE / 'requirements.txt'])):
+    if not with_ros and step('venv', wheels_key, lambda: install_wheels(requirements)):
         done.append('installed the wheels')
     messages = [*interfaces, 'flex_msgs']
     if step('interfaces', interface_key,

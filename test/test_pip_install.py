@@ -29,7 +29,8 @@ def test_libraries_install_and_import_without_ros(tmp_path):
                            '_ROS_WHEELS_BOOTSTRAP_COMPLETE')}
     subprocess.run([sys.executable, '-m', 'venv', str(tmp_path / 'venv')], check=True, env=env)
     python = str(tmp_path / 'venv' / 'bin' / 'python')
-    pip = [python, '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+    pip = [python, '-m', 'pip', 'install', '--quiet', '--no-compile',
+           '--disable-pip-version-check']
     # Pip builds in the folder that it is given; the checkout is to stay clean.
     junk = shutil.ignore_patterns('*.egg-info', '__pycache__')
     for name in LIBRARIES:
