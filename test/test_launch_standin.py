@@ -16,12 +16,11 @@ import sys
 from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument, ExecuteProcess, GroupAction, IncludeLaunchDescription, LogInfo,
-    OpaqueFunction, RegisterEventHandler, SetEnvironmentVariable, Shutdown, TimerAction)
+    OpaqueFunction, RegisterEventHandler, SetLaunchConfiguration, Shutdown, TimerAction)
 from launch.conditions import IfCondition, UnlessCondition
 from launch.event_handlers import OnProcessExit, OnShutdown
-from launch.substitutions import (
-    EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution, PythonExpression)
-from launch_ros.actions import Node, PushRosNamespace, SetParameter
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
+from launch_ros.actions import Node, PushRosNamespace
 from launch_ros.parameter_descriptions import ParameterValue
 
 def python(code, name='worker', **kwargs):
@@ -108,11 +107,11 @@ def test_conditions_groups_and_scopes(tmp_path):
         DeclareLaunchArgument('yes', default_value='true'),
         DeclareLaunchArgument('word', default_value='outer'),
         GroupAction([
-            SetEnvironmentVariable('FLEX_WORD', 'inner'),
-            LogInfo(msg=['in ', EnvironmentVariable('FLEX_WORD')]),
+            SetLaunchConfiguration('word', 'inner'),
+            LogInfo(msg=['in ', LaunchConfiguration('word')]),
         ], condition=IfCondition(LaunchConfiguration('yes'))),
         LogInfo(msg='never', condition=UnlessCondition(LaunchConfiguration('yes'))),
-        LogInfo(msg=['out ', EnvironmentVariable('FLEX_WORD', default_value='none')]),
+        LogInfo(msg=['out ', LaunchConfiguration('other', default='none')]),
         LogInfo(msg=PathJoinSubstitution(['a', LaunchConfiguration('word')])),
         LogInfo(msg=PythonExpression(['1 + ', '1'])),
         OpaqueFunction(function=lambda context: [LogInfo(msg='from a function')]),
@@ -200,7 +199,6 @@ def test_ros_arguments_of_a_node(tmp_path):
         DeclareLaunchArgument('count', default_value='3'),
         GroupAction([
             PushRosNamespace('left'),
-            SetParameter('use_sim_time', True),
             Node(executable=sys.executable, name='arm', exec_name='arm', output='screen',
                  arguments=['-c', 'import sys\\nprint(sys.argv[1:])\\nfor a, b in '
                             'zip(sys.argv, sys.argv[1:]):\\n'
@@ -213,7 +211,7 @@ def test_ros_arguments_of_a_node(tmp_path):
         ]),
         """)
     assert code == 0, output
-    assert "'__node:=arm', '-r', '__ns:=/left', '-p', 'use_sim_time:=true'" in output
+    assert "'__node:=arm', '-r', '__ns:=/left', '--params-file'" in output
     assert "'/tf:=tf'" in output
     assert 'rate: 5.0' in output
     for line in ('/left/arm:', 'count: 3', "label: '3'", "text: '7'", 'gains.p:', '- 1.0'):

@@ -91,7 +91,6 @@ def test_a_good_launch_test_passes(tmp_path):
 @pytest.mark.parametrize('old, new, expected', [
     ("'ready to serve', process", "'never said', process", 'Waiting for output timed out'),
     ('server = process()', 'server = process(code=3)', 'exited with code 3'),
-    ('server = process()', 'server = process(life=0.1)', 'goodbye'),
     ("assert 'server-1' in", "assert 'server-2' in", 'test_startup'),
     ('launch_testing.actions.ReadyToTest()', '', 'ReadyToTest'),
     ('launch_testing.actions.ReadyToTest()',
@@ -106,6 +105,13 @@ def test_a_bad_one_fails_and_says_why(tmp_path, old, new, expected):
     assert code == 1, output
     assert '1 failed' in output
     assert expected in output
+
+
+def test_processes_that_end_before_the_tests_fail_them(tmp_path):
+    code, output = run(tmp_path, GOOD.replace('server = process()', 'server = process(life=0.1)')
+                       .replace('ready to serve', 'never said', 1))
+    assert code == 1, output
+    assert 'ended before the tests did: server-1 0' in output
 
 
 def test_a_launch_kept_alive_outlives_its_processes(tmp_path):

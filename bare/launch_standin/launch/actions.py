@@ -13,7 +13,7 @@ from launch.process import ExecuteProcess
 __all__ = [
     'DeclareLaunchArgument', 'EmitEvent', 'ExecuteProcess', 'GroupAction',
     'IncludeLaunchDescription', 'LogInfo', 'OpaqueFunction', 'RegisterEventHandler',
-    'SetEnvironmentVariable', 'SetLaunchConfiguration', 'Shutdown', 'TimerAction',
+    'SetLaunchConfiguration', 'Shutdown', 'TimerAction',
 ]
 __getattr__ = refuser(__name__)
 
@@ -54,17 +54,6 @@ class SetLaunchConfiguration(Action):
         context.launch_configurations[perform(context, self.name)] = perform(context, self.value)
 
 
-class SetEnvironmentVariable(Action):
-    """Give an environment variable of later processes a value."""
-
-    def __init__(self, name: Any, value: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.name, self.value = name, value
-
-    def execute(self, context: LaunchContext) -> None:
-        context.environment[perform(context, self.name)] = perform(context, self.value)
-
-
 class IncludeLaunchDescription(Action):
     """Another launch file, with arguments."""
 
@@ -96,11 +85,11 @@ class GroupAction(Action):
         self.actions, self.scoped = list(actions), scoped
 
     def execute(self, context: LaunchContext) -> None:
-        kept = dict(context.launch_configurations), dict(context.environment)
+        kept = dict(context.launch_configurations)
         for action in self.actions:
             context.visit(action)
         if self.scoped:
-            context.launch_configurations, context.environment = kept
+            context.launch_configurations = kept
 
     def sub_entities(self) -> list[Any]:
         return list(self.actions)

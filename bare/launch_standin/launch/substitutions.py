@@ -42,25 +42,6 @@ class LaunchConfiguration(Substitution):
         return f'LaunchConfig({describe(self.variable_name)})'
 
 
-class EnvironmentVariable(Substitution):
-    """The value of an environment variable."""
-
-    def __init__(self, name: Any, *, default_value: Any = None) -> None:
-        self.name = name
-        self.default_value = default_value
-
-    def perform(self, context: LaunchContext) -> str:
-        name = perform(context, self.name)
-        if name in context.environment:
-            return context.environment[name]
-        if self.default_value is None:
-            raise LookupError(f"environment variable '{name}' does not exist")
-        return perform(context, self.default_value)
-
-    def describe(self) -> str:
-        return f'EnvVar({describe(self.name)})'
-
-
 class PathJoinSubstitution(Substitution):
     """Its parts, joined to a path."""
 

@@ -1,7 +1,6 @@
 """Nodes and their namespaces."""
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import yaml
 from launch.actions import ExecuteProcess
 from launch.core import Action, LaunchContext, log, perform, refuser
-from launch_ros.parameter_descriptions import evaluate, evaluate_all
+from launch_ros.parameter_descriptions import evaluate_all
 from launch_ros.substitutions import ExecutableInPackage
 
 __getattr__ = refuser(__name__)
@@ -36,20 +35,6 @@ class PushRosNamespace(Action):
 
     def execute(self, context: LaunchContext) -> None:
         context.launch_configurations['ros_namespace'] = namespace_in(context, self.namespace)
-
-
-class SetParameter(Action):
-    """A parameter for all nodes that follow in the group."""
-
-    def __init__(self, name: Any, value: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.name, self.value = name, value
-
-    def execute(self, context: LaunchContext) -> None:
-        name = perform(context, self.name)
-        given = context.launch_configurations.get('global_params', [])
-        context.launch_configurations['global_params'] = [
-            *given, (name, evaluate(context, name, self.value))]
 
 
 class Node(ExecuteProcess):
@@ -79,8 +64,6 @@ class Node(ExecuteProcess):
                 owner = f'{namespace.rstrip("/")}/{name}'
         if namespace is not None:
             words += ['-r', f'__ns:={namespace}']
-        for key, value in context.launch_configurations.get('global_params', []):
-            words += ['-p', f'{key}:={json.dumps(value)}']  # JSON is YAML on one line.
         for given in self.parameters:
             path = self.parameter_file(context, given, owner)
             if path is not None:
