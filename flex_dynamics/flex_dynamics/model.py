@@ -15,6 +15,7 @@ from flex_dynamics.build.pack_fields import pack_section
 from flex_dynamics.build.tree import build_tree, translation
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
+from flex_dynamics.kernels.applied_forces import applied_forces
 from flex_dynamics.kernels.composite_mass_matrix import (
     coriolis_workspace_length,
     mass_and_coriolis,
@@ -24,6 +25,7 @@ from flex_dynamics.kernels.frames import frame_motion
 from flex_dynamics.kernels.inverse_dynamics import inverse_dynamics
 from flex_dynamics.kernels.state_dynamics import accelerations
 from flex_dynamics.kernels.workspace import workspace_length
+from flex_dynamics.linear_order import LinearOrder
 from flex_dynamics.loads import Loads, generalised_force
 
 ORDERS = ('linear', 'first', 'second')
@@ -77,6 +79,8 @@ class Model:
         self._frame_work = (np.zeros((most, 6)), np.zeros((most, 6)),
                             np.zeros((nodes + 2, 3, 3)), np.zeros((nodes + 2, 3)))
         self._sections: dict[tuple[int, float], np.ndarray] = {}
+        self._linear = (LinearOrder(self._tree, packed, self.gravity, self._beams)
+                        if self.order == 'linear' else None)
 
     def _add_damping(self) -> None:
         """Modal damping needs the mass matrix, so it comes after the build."""
@@ -190,6 +194,8 @@ class Model:
     def mass_matrix(self, q) -> np.ndarray:
         """M (n, n), symmetric positive definite."""
         q = self._vector(q, 'q', self.n)
+        if self._linear is not None:
+            return self._linear.mass_matrix(q)
         mass = np.empty((self.n, self.n))
         mass_and_coriolis(*self._arrays, self._work, self._more_work, q, q, False, mass, mass)
         return mass
@@ -201,6 +207,8 @@ class Model:
     def mass_and_coriolis(self, q, v) -> tuple[np.ndarray, np.ndarray]:
         """M and C together, for less than the sum of both."""
         q, v = self._vector(q, 'q', self.n), self._vector(v, 'v', self.n)
+        if self._linear is not None:
+            return self._linear.mass_and_coriolis(q, v)
         mass, coriolis = np.empty((self.n, self.n)), np.empty((self.n, self.n))
         mass_and_coriolis(*self._arrays, self._work, self._more_work, q, v, True, mass, coriolis)
         return mass, coriolis
@@ -262,6 +270,8 @@ class Model:
     def bias_force(self, q, v) -> np.ndarray:
         """C v + g (n,), without springs and dampers."""
         q, v = self._vector(q, 'q', self.n), self._vector(v, 'v', self.n)
+        if self._linear is not None:
+            return self._linear.inverse_dynamics(q, v, np.zeros(self.n))
         force = np.empty(self.n)
         inverse_dynamics(*self._arrays, self._work, self.gravity, q, v, np.zeros(self.n), force)
         return force
@@ -275,6 +285,10 @@ class Model:
         tau = self._vector(tau, 'tau', self.n_joints)
         external = NO_FORCE if wrenches is None else generalised_force(self, q, wrenches)
         acceleration = np.empty(self.n)
+        if self._linear is not None:
+            applied_forces(*self._arrays[:3], q, v, tau, acceleration)
+            force = acceleration if wrenches is None else acceleration + external
+            return self._linear.forward_dynamics(q, v, force)
         self._check_pivot(accelerations(*self._arrays, self._work, self.gravity, q, v, tau,
                                         external, acceleration))
         return acceleration
@@ -283,6 +297,8 @@ class Model:
         """Generalised force (n,) M a + C v + D v + K q + g that causes the accelerations a."""
         q, v = self._vector(q, 'q', self.n), self._vector(v, 'v', self.n)
         a = self._vector(a, 'a', self.n)
+        if self._linear is not None:
+            return self._linear.inverse_dynamics(q, v, a) + self._spring_force(q, v)
         force = np.empty(self.n)
         inverse_dynamics(*self._arrays, self._work, self.gravity, q, v, a, force)
         return force + self._spring_force(q, v)
