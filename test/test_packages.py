@@ -65,13 +65,13 @@ def test_python_package(name):
 
 
 @pytest.mark.parametrize('name', PYTHON)
-def test_programs_of_a_package_are_there(name):
+def test_entry_points_of_a_package_are_there(name):
     setup = (ROOT / name / 'setup.py').read_text()
     programs = re.findall(r"'(\w+) = ([\w.]+):(\w+)'", setup)
     assert programs
-    for _, module, function in programs:
+    for _, module, name_there in programs:
         source = (ROOT / name / Path(*module.split('.'))).with_suffix('.py').read_text()
-        assert re.search(rf'^def {function}\(', source, re.MULTILINE), module
+        assert re.search(rf'^(def|class) {name_there}\b', source, re.MULTILINE), module
 
 
 @pytest.mark.parametrize('name', PYTHON)
