@@ -2,8 +2,10 @@
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.loads import DistributedLoad, Wrench
 from flex_dynamics.model import Model
+from flex_dynamics.simulate import Servo, Trajectory, simulate
 from flex_dynamics.simulation import Simulation
 
 __version__ = '0.1.0'
 
-__all__ = ['DistributedLoad', 'DynamicsError', 'Model', 'Simulation', 'Wrench']
+__all__ = ['DistributedLoad', 'DynamicsError', 'Model', 'Servo', 'Simulation', 'Trajectory',
+           'Wrench', 'simulate']

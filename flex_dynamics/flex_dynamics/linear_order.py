@@ -22,7 +22,8 @@ from flex_dynamics.build.pack import Packed
 from flex_dynamics.build.tree import Tree
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
-from flex_dynamics.kernels.linear_order import Scratch, linear_terms
+from flex_dynamics.kernels.linear_kinematics import Scratch
+from flex_dynamics.kernels.linear_order import linear_terms
 
 
 class LinearOrder:

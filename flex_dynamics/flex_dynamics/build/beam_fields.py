@@ -77,8 +77,8 @@ class BeamFields:
         self.breakpoints = ordered[keep]
         self.breakpoints[-1] = flexible.length
         self.counts = tuple(shape.count for shape in shapes)
-        # Products of two shapes: twice the degree that resolves the highest mode.
-        self._nodes = 24 + 4 * max(max(self.counts), 1)
+        # Stations per smooth interval that integrate products of four shapes to rounding.
+        self.resolution = 24 + 4 * max(max(self.counts), 1)
 
     @property
     def n_modes(self) -> int:
@@ -121,7 +121,7 @@ class BeamFields:
         m = self.n_modes
         r2 = np.zeros((len(x), 3, m, m))
         t2 = np.zeros((len(x), 3, m, m))
-        nodes, _ = legendre.leggauss(self._nodes)
+        nodes, _ = legendre.leggauss(self.resolution)
         to_integral = _integration_matrix(nodes)
         r_start = np.zeros((3, m, m))
         t_start = np.zeros((3, m, m))

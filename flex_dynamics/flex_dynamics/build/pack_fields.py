@@ -5,7 +5,15 @@ import numpy as np
 
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.quadrature import fewest_sections, particles
-from flex_dynamics.kernels.layout import COMPONENTS, QUADRATIC, ROTATION_VECTOR
+from flex_dynamics.kernels.layout import (
+    AXIS_POINT,
+    DIRECTOR_Y,
+    DIRECTOR_Z,
+    QUADRATIC,
+    ROTATION_VECTOR,
+)
+
+Component = tuple[np.ndarray, np.ndarray, np.ndarray]      # p0 (k,), p1 (k, m), p2 (k, m, m)
 
 
 def _groups(counts: tuple[int, int, int]) -> list[slice]:
@@ -13,9 +21,11 @@ def _groups(counts: tuple[int, int, int]) -> list[slice]:
     return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def pack_component(code: int, counts, p0, p1, p2) -> np.ndarray:
-    """One component at k stations: p0 (k,), p1 (k, m), p2 (k, m, m), as kernels/fields.component
-    reads it. Raises if the field has a product that the code does not know."""
+def pack_block(code: int, counts, p0, p1, p2) -> np.ndarray:
+    """A block of k columns of one code, as kernels/fields.block reads it.
+
+    Raises if the field has a product that the code does not know.
+    """
     groups = _groups(counts)
     kept1, kept2 = np.zeros_like(p1), np.zeros_like(p2)
     parts = []
@@ -29,13 +39,17 @@ def pack_component(code: int, counts, p0, p1, p2) -> np.ndarray:
         parts.append(p0)
         for g in range(3):
             if g != code - QUADRATIC:
-                block = p2[:, groups[g], groups[g]]
-                parts.append(np.moveaxis(2.0 * block, 0, -1).ravel())
-                kept2[:, groups[g], groups[g]] = block
+                square = p2[:, groups[g], groups[g]]
+                parts.append(np.moveaxis(2.0 * square, 0, -1).ravel())
+                kept2[:, groups[g], groups[g]] = square
     lost = max(np.abs(p1 - kept1).max(initial=0.0), np.abs(p2 - kept2).max(initial=0.0))
-    if lost > 1e-12 * max(1.0, np.abs(p2).max(initial=0.0)):
-        raise AssertionError(f'beam field component {code} has products that no kernel evaluates')
+    if lost > 1e-10 * max(1.0, np.abs(p2).max(initial=0.0)):
+        raise AssertionError(f'beam field block {code} has products that no kernel evaluates')
     return np.concatenate(parts)
+
+
+def _joined(*components: Component) -> Component:
+    return tuple(np.concatenate(parts) for parts in zip(*components, strict=True))
 
 
 def pack_beam(fields: BeamFields) -> tuple[np.ndarray, int, int]:
@@ -43,29 +57,26 @@ def pack_beam(fields: BeamFields) -> tuple[np.ndarray, int, int]:
 
     Returns coefficients, number of axis sections, number of director sections.
     """
-    n_axis = fewest_sections(fields, ('axis',))
-    n_director = fewest_sections(fields, ('y', 'z'))
-    parts, roots = [], None
-    for kind, codes in zip(('axis', 'y', 'z'), COMPONENTS, strict=True):
-        count = n_axis if kind == 'axis' else n_director
-        weights, p0, p1, p2 = particles(fields, count, kind)
-        root = np.sqrt(weights)
-        if kind == 'axis':
-            roots = root
+    n_axis, n_director = fewest_sections(fields)
+    vectors, roots = {}, {}
+    for kind, codes in (('axis', AXIS_POINT), ('y', DIRECTOR_Y), ('z', DIRECTOR_Z)):
+        weights, p0, p1, p2 = particles(fields, n_axis if kind == 'axis' else n_director, kind)
+        roots[kind] = root = np.sqrt(weights)
         for c, code in enumerate(codes):
-            parts.append(pack_component(code, fields.counts, root * p0[:, c],
-                                        root[:, None] * p1[:, c],
-                                        root[:, None, None] * p2[:, c]))
-    intervals = len(fields.breakpoints) - 1
-    return np.concatenate((*parts, roots)), n_axis * intervals, n_director * intervals
+            vectors[kind, code] = (root * p0[:, c], root[:, None] * p1[:, c],
+                                   root[:, None, None] * p2[:, c])
+    # Columns by code, axis points before directors: kernels/beam_body.columns_of knows this order.
+    parts = [pack_block(code, fields.counts, *_joined(
+        *(vectors[kind, code] for kind in ('axis', 'y', 'z') if (kind, code) in vectors)))
+        for code in range(6)]
+    return np.concatenate((*parts, roots['axis'])), len(roots['axis']), len(roots['y'])
 
 
 def pack_section(fields: BeamFields, x: float) -> np.ndarray:
     """Position (codes of an axis point) and rotation vector of the section at x."""
     section = fields.at(np.array([x]))
-    parts = [pack_component(code, fields.counts, section.r0[:, c], section.r1[:, c],
-                            section.r2[:, c]) for c, code in enumerate(COMPONENTS[0])]
-    zero = np.zeros(1)
-    parts += [pack_component(code, fields.counts, zero, section.t1[:, c], section.t2[:, c])
+    parts = [pack_block(code, fields.counts, section.r0[:, c], section.r1[:, c],
+                        section.r2[:, c]) for c, code in enumerate(AXIS_POINT)]
+    parts += [pack_block(code, fields.counts, np.zeros(1), section.t1[:, c], section.t2[:, c])
               for c, code in enumerate(ROTATION_VECTOR)]
     return np.concatenate(parts)

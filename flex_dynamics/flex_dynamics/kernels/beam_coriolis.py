@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from flex_dynamics.kernels.beam_body import columns_of, dot, moment_sum
+from flex_dynamics.kernels.fields import THREE, TWO, U
 from flex_dynamics.kernels.layout import (
     INERTIA,
     MASS,
@@ -59,83 +61,111 @@ def rigid_coriolis(body, V, C):
 
 
 @njit(**OPTIONS)
-def beam_coriolis(row, coef, roots, w, V, C, on_twist, on_amplitude, C_elastic):
+def beam_coriolis(row, coef, roots_at, w, V, C, on_twist, on_amplitude, C_elastic):
     """C (6, 6) of a beam's twist; on_twist (modes, 6): force on the twist per amplitude speed;
     on_amplitude (modes, 6): force on the amplitude per twist; C_elastic (modes, modes).
 
     Overwrites w.B_rate with B_rate + w x B.
     """
-    modes = row[MODES_Y] + row[MODES_Z] + row[MODES_X]
-    n_axis, n_director = row[N_AXIS], row[N_DIRECTOR]
-    columns = 3 * (n_axis + 2 * n_director)
-    P, Pd, B, W = w.point, w.point_rate, w.B, w.B_rate
+    modes = U(row[MODES_Y] + row[MODES_Z] + row[MODES_X])
+    n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
+    columns = THREE * (n_axis + TWO * n_director)
+    P, Pd, B, W, roots = w.point, w.point_rate, w.B, w.B_rate, U(roots_at)
     w0, w1, w2 = V[0], V[1], V[2]
-    C[:, :] = 0.0
-    mass, c0, c1, c2, d0, d1, d2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for k in range(n_axis):
-        root = coef[roots + k]
-        mass += root * root
-        c0 += root * P[k]
-        c1 += root * P[n_axis + k]
-        c2 += root * P[2 * n_axis + k]
-        d0 += root * Pd[k]
-        d1 += root * Pd[n_axis + k]
-        d2 += root * Pd[2 * n_axis + k]
-    e0, e1, e2 = 0.0, 0.0, 0.0
-    start = 0
+    for i in range(6):
+        for j in range(6):
+            C[i, j] = 0.0
+    for a in range(modes):
+        for k in range(6):
+            on_twist[a, k] = 0.0
+            on_amplitude[a, k] = 0.0
     for kind in range(3):
-        count = n_axis if kind == 0 else n_director
-        for k in range(start, start + count):
-            x, y, z = P[k], P[count + k], P[2 * count + k]
-            s = x * w0 + y * w1 + z * w2
-            e0 += s * x
-            e1 += s * y
-            e2 += s * z
-            _product_into(x, y, z, Pd[k], Pd[count + k], Pd[2 * count + k], -1.0, C, 0, 0)
-        start += 3 * count
-    _cross_matrix_into(e0, e1, e2, C, 0, 0)
+        n = n_axis if kind == 0 else n_director
+        x, y, z = columns_of(kind, n_axis, n_director)
+        _turning_part(P, Pd, x, y, z, n, w0, w1, w2, C)
+        for a in range(modes):
+            _amplitude_part(P, Pd, x, y, z, B, W, a * columns, n, w0, w1, w2, on_twist[a],
+                            on_amplitude[a])
+    x, y, z = columns_of(0, n_axis, n_director)
+    mass = dot(coef, roots, coef, roots, n_axis)
+    c0, c1 = dot(coef, roots, P, x, n_axis), dot(coef, roots, P, y, n_axis)
+    c2 = dot(coef, roots, P, z, n_axis)
     _product_into(c0, c1, c2, w0, w1, w2, 1.0, C, 0, 3)
     _product_into(w0, w1, w2, c0, c1, c2, -1.0, C, 3, 0)
-    _cross_matrix_into(-d0, -d1, -d2, C, 3, 0)
+    _cross_matrix_into(-dot(coef, roots, Pd, x, n_axis), -dot(coef, roots, Pd, y, n_axis),
+                       -dot(coef, roots, Pd, z, n_axis), C, 3, 0)
     _cross_matrix_into(mass * w0, mass * w1, mass * w2, C, 3, 3)
     for a in range(modes):
-        m0, m1, m2, l0, l1, l2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        r0, r1, r2, t0, t1, t2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        start = 0
-        for kind in range(3):
-            count = n_axis if kind == 0 else n_director
-            for k in range(start, start + count):
-                x, y, z = P[k], P[count + k], P[2 * count + k]
-                xd, yd, zd = Pd[k], Pd[count + k], Pd[2 * count + k]
-                bx, by, bz = B[a, k], B[a, count + k], B[a, 2 * count + k]
-                fx = W[a, k] + w1 * bz - w2 * by
-                fy = W[a, count + k] + w2 * bx - w0 * bz
-                fz = W[a, 2 * count + k] + w0 * by - w1 * bx
-                W[a, k], W[a, count + k], W[a, 2 * count + k] = fx, fy, fz
-                m0 += y * fz - z * fy
-                m1 += z * fx - x * fz
-                m2 += x * fy - y * fx
-                gx, gy, gz = by * w2 - bz * w1, bz * w0 - bx * w2, bx * w1 - by * w0
-                r0 -= by * zd - bz * yd + gy * z - gz * y
-                r1 -= bz * xd - bx * zd + gz * x - gx * z
-                r2 -= bx * yd - by * xd + gx * y - gy * x
-            start += 3 * count
-        for k in range(n_axis):
-            root = coef[roots + k]
-            l0 += root * W[a, k]
-            l1 += root * W[a, n_axis + k]
-            l2 += root * W[a, 2 * n_axis + k]
-            bx, by, bz = root * B[a, k], root * B[a, n_axis + k], root * B[a, 2 * n_axis + k]
-            t0 += by * w2 - bz * w1
-            t1 += bz * w0 - bx * w2
-            t2 += bx * w1 - by * w0
-        on_twist[a, 0], on_twist[a, 1], on_twist[a, 2] = m0, m1, m2
-        on_twist[a, 3], on_twist[a, 4], on_twist[a, 5] = l0, l1, l2
-        on_amplitude[a, 0], on_amplitude[a, 1], on_amplitude[a, 2] = r0, r1, r2
-        on_amplitude[a, 3], on_amplitude[a, 4], on_amplitude[a, 5] = t0, t1, t2
-    for a in range(modes):
+        at = a * columns
+        on_twist[a, 3] = dot(coef, roots, W, at + x, n_axis)
+        on_twist[a, 4] = dot(coef, roots, W, at + y, n_axis)
+        on_twist[a, 5] = dot(coef, roots, W, at + z, n_axis)
+        b0, b1 = dot(coef, roots, B, at + x, n_axis), dot(coef, roots, B, at + y, n_axis)
+        b2 = dot(coef, roots, B, at + z, n_axis)
+        on_amplitude[a, 3] = b1 * w2 - b2 * w1
+        on_amplitude[a, 4] = b2 * w0 - b0 * w2
+        on_amplitude[a, 5] = b0 * w1 - b1 * w0
         for d in range(modes):
-            s = 0.0
-            for k in range(columns):
-                s += B[a, k] * W[d, k]
-            C_elastic[a, d] = s
+            C_elastic[a, d] = dot(B, at, W, d * columns, columns)
+
+
+@njit(**OPTIONS)
+def _turning_part(P, Pd, x, y, z, n, w0, w1, w2, C):
+    """Sum of -[p][pd] + (p.w)[p] into the angular block."""
+    e0, e1, e2, s00, s11, s22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    s01, s02, s10, s12, s20, s21 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(n):
+        px, py, pz = P[x + k], P[y + k], P[z + k]
+        xd, yd, zd = Pd[x + k], Pd[y + k], Pd[z + k]
+        s = px * w0 + py * w1 + pz * w2
+        e0 += s * px
+        e1 += s * py
+        e2 += s * pz
+        s00 += xd * px
+        s01 += xd * py
+        s02 += xd * pz
+        s10 += yd * px
+        s11 += yd * py
+        s12 += yd * pz
+        s20 += zd * px
+        s21 += zd * py
+        s22 += zd * pz
+    _cross_matrix_into(e0, e1, e2, C, 0, 0)
+    C[0, 0] += s11 + s22
+    C[1, 1] += s00 + s22
+    C[2, 2] += s00 + s11
+    C[0, 1] -= s01
+    C[0, 2] -= s02
+    C[1, 0] -= s10
+    C[1, 2] -= s12
+    C[2, 0] -= s20
+    C[2, 1] -= s21
+
+
+@njit(**OPTIONS)
+def _amplitude_part(P, Pd, x, y, z, B, W, at, n, w0, w1, w2, on_twist, on_amplitude):
+    """f = B_rate + w x b, kept in W, then the moments p x f and the rows -(b x pd) - (b x w) x p."""
+    bx, by, bz = at + x, at + y, at + z
+    for k in range(n):
+        b0, b1, b2 = B[bx + k], B[by + k], B[bz + k]
+        W[bx + k] += w1 * b2 - w2 * b1
+        W[by + k] += w2 * b0 - w0 * b2
+        W[bz + k] += w0 * b1 - w1 * b0
+    m0, m1, m2 = moment_sum(P, x, y, z, W, bx, by, bz, n)
+    on_twist[0] += m0
+    on_twist[1] += m1
+    on_twist[2] += m2
+    r0, r1, r2 = moment_sum(Pd, x, y, z, B, bx, by, bz, n)
+    # (b x w) x p = w (b.p) - b (w.p), summed.
+    s, t0, t1, t2 = 0.0, 0.0, 0.0, 0.0
+    for k in range(n):
+        px, py, pz = P[x + k], P[y + k], P[z + k]
+        b0, b1, b2 = B[bx + k], B[by + k], B[bz + k]
+        s += b0 * px + b1 * py + b2 * pz
+        u = w0 * px + w1 * py + w2 * pz
+        t0 += b0 * u
+        t1 += b1 * u
+        t2 += b2 * u
+    on_amplitude[0] += r0 - w0 * s + t0
+    on_amplitude[1] += r1 - w1 * s + t1
+    on_amplitude[2] += r2 - w2 * s + t2

@@ -164,7 +164,7 @@ def mass_and_coriolis(table, body, coef, size, work, more_work, q, v, with_c, M,
     at += most * elastic
     T = more_work[at:at + 48].reshape((8, 6))
     vectors = more_work[at + 48:at + 72].reshape((4, 6))
-    kinematics(table, body, coef, q, v, w)
+    kinematics(table, body, coef, q, v, w, with_c)
     first = table[0, ELASTIC]
     M[:, :] = 0.0
     if with_c:

@@ -1,107 +1,229 @@
 """Beam fields and their derivatives at the current amplitudes: the innermost loops.
 
-A component of a field (layout.COMPONENTS) at `count` stations is p(eta); this file gives p,
-its gradient B = dp/deta, the rates p' = B eta', B' and the convective part eta' B'.
+A field component is p(eta) with the products that its code (layout.py) allows. This file gives p,
+its gradient B = dp/deta, the rate pd = B etad, B_rate and the convective part etad' B_rate.
+Columns are stations; a block of columns shares one code. Indices of inner loops are unsigned:
+signed ones may count from the end, and then no vector instructions are made of them.
 """
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from flex_dynamics.kernels.layout import OPTIONS
 
-
-@njit(**OPTIONS)
-def _pair(coef, at, count, first, n_first, second, n_second, eta, rate, column, B, Bd):
-    """B and B' of the bilinear term sum c_ij eta_i eta_j over two different groups."""
-    for i in range(n_first):
-        for j in range(n_second):
-            a = first + i
-            b = second + j
-            eta_a, eta_b, rate_a, rate_b = eta[a], eta[b], rate[a], rate[b]
-            for k in range(count):
-                c = coef[at + k]
-                B[a, column + k] += c * eta_b
-                B[b, column + k] += c * eta_a
-                Bd[a, column + k] += c * rate_b
-                Bd[b, column + k] += c * rate_a
-            at += count
-    return at
+U = np.uint64
+ZERO, ONE, TWO, THREE, FOUR = U(0), U(1), U(2), U(3), U(4)
 
 
 @njit(**OPTIONS)
-def _square(coef, at, count, first, n_first, eta, rate, column, B, Bd):
-    """B and B' of the quadratic term 1/2 sum s_ij eta_i eta_j within one group."""
-    for i in range(n_first):
-        a = first + i
-        for j in range(n_first):
-            eta_b, rate_b = eta[first + j], rate[first + j]
-            for k in range(count):
-                c = coef[at + k]
-                B[a, column + k] += c * eta_b
-                Bd[a, column + k] += c * rate_b
-            at += count
-    return at
+def _rows(coef, at, count, i_stride, j_stride, column, width, first, n_first, second, n_second,
+          eta, rate, B, Bd):
+    """Rows B_i += sum_j c_ij eta_j and B_rate_i += sum_j c_ij rate_j of one block; all unsigned.
 
-
-@njit(**OPTIONS)
-def component(code, n_y, n_z, n_x, count, coef, at, eta, rate, column, p, pd, conv, B, Bd):
-    """Evaluate one component at `count` stations into columns column ... column + count.
-
-    eta, rate: this beam's amplitudes and their rates. Returns the offset behind its coefficients.
+    B, Bd: flat, rows of `width`. c_ij is at + i i_stride + j j_stride.
     """
+    for i in range(n_first):
+        out = (first + i) * width + column
+        row = at + i * i_stride
+        j = ZERO
+        while j + ONE < n_second:
+            x0, y0 = eta[second + j], rate[second + j]
+            x1, y1 = eta[second + j + ONE], rate[second + j + ONE]
+            c0 = row + j * j_stride
+            c1 = c0 + j_stride
+            for k in range(count):
+                a, b = coef[c0 + k], coef[c1 + k]
+                B[out + k] += a * x0 + b * x1
+                Bd[out + k] += a * y0 + b * y1
+            j += TWO
+        if j < n_second:
+            x0, y0 = eta[second + j], rate[second + j]
+            c0 = row + j * j_stride
+            for k in range(count):
+                B[out + k] += coef[c0 + k] * x0
+                Bd[out + k] += coef[c0 + k] * y0
+
+
+@njit(**OPTIONS)
+def block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, B, Bd):
+    """Constant and linear part into P, products into B and Bd, for `count` columns of one code.
+
+    All integers unsigned; P (width,) and the flat B, Bd (m width,) hold zeros before. The linear
+    part stays out of B until finish_fields. Returns the offset behind the block's coefficients.
+    """
+    start_z, start_x = n_y, n_y + n_z
+    if code < THREE:
+        first, n_first, second, n_second, n_linear = start_z, n_z, start_x, n_x, n_y
+        if code == ONE:
+            first, n_first, n_linear = ZERO, n_y, n_z
+        elif code == TWO:
+            first, n_first, second, n_second, n_linear = ZERO, n_y, start_z, n_z, n_x
+        at += n_linear * count
+        _rows(coef, at, count, n_second * count, count, column, width, first, n_first, second,
+              n_second, eta, rate, B, Bd)
+        _rows(coef, at, count, count, n_second * count, column, width, second, n_second, first,
+              n_first, eta, rate, B, Bd)
+        return at + n_first * n_second * count
+    for k in range(count):
+        P[column + k] = coef[at + k]
+    at += count
+    first = ZERO
+    for g in range(THREE):
+        n = n_y
+        if g == ONE:
+            n = n_z
+        elif g == TWO:
+            n = n_x
+        if g != code - THREE:
+            _rows(coef, at, count, n * count, count, column, width, first, n, first, n, eta, rate,
+                  B, Bd)
+            at += n * n * count
+        first += n
+    return at
+
+
+@njit(**OPTIONS)
+def _accumulate(source, width, rows, x, scale, out):
+    """out[k] += scale sum over rows of x[row] source[row, k]."""
+    j = ZERO
+    while j + ONE < rows:
+        x0, x1 = scale * x[j], scale * x[j + ONE]
+        c0 = j * width
+        c1 = c0 + width
+        for k in range(width):
+            out[k] += source[c0 + k] * x0 + source[c1 + k] * x1
+        j += TWO
+    if j < rows:
+        x0, c0 = scale * x[j], j * width
+        for k in range(width):
+            out[k] += source[c0 + k] * x0
+
+
+@njit(**OPTIONS)
+def add_linear(code, n_y, n_z, n_x, coef, at, eta, column, count, width, P, B):
+    """The linear part of a block of code 0, 1 or 2 into P and B."""
+    first, n = ZERO, n_y
+    if code == ONE:
+        first, n = n_y, n_z
+    elif code == TWO:
+        first, n = n_y + n_z, n_x
+    for i in range(n):
+        x, out = eta[first + i], (first + i) * width + column
+        c = at + i * count
+        for k in range(count):
+            P[column + k] += coef[c + k] * x
+            B[out + k] += coef[c + k]
+
+
+@njit(**OPTIONS)
+def beam_columns(coef, at, n_y, n_z, n_x, n_axis, n_director, eta, rate, P, Pd, conv, B, Bd):
+    """All Gauss sections of a beam: P, Pd, conv (columns,), B, Bd flat (m columns,).
+
+    Integers unsigned. Returns the offset behind the particles' coefficients.
+    """
+    m = n_y + n_z + n_x
+    width = THREE * (n_axis + TWO * n_director)
+    for k in range(width):
+        P[k] = 0.0
+        Pd[k] = 0.0
+        conv[k] = 0.0
+    for k in range(m * width):
+        B[k] = 0.0
+        Bd[k] = 0.0
+    start, column = at, ZERO
+    for code in range(U(6)):
+        count = _columns_of_code(code, n_axis, n_director)
+        at = block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, B, Bd)
+        column += count
+    # So far B holds products only, for which p = 1/2 eta B.
+    _accumulate(B, width, m, eta, 0.5, P)
+    _accumulate(Bd, width, m, rate, 1.0, conv)
+    column = ZERO
+    for code in range(THREE):
+        count = _columns_of_code(code, n_axis, n_director)
+        add_linear(code, n_y, n_z, n_x, coef, start, eta, column, count, width, P, B)
+        column += count
+        n, pairs = n_y, n_z * n_x
+        if code == ONE:
+            n, pairs = n_z, n_y * n_x
+        elif code == TWO:
+            n, pairs = n_x, n_y * n_z
+        start += (n + pairs) * count
+    _accumulate(B, width, m, rate, 1.0, Pd)
+    return at
+
+
+@njit(**OPTIONS)
+def _columns_of_code(code, n_axis, n_director):
+    if code < TWO:
+        return n_axis + n_director
+    if code == TWO:
+        return TWO * n_director
+    if code == U(5):
+        return n_axis
+    return n_director
+
+
+@njit(**OPTIONS)
+def single(code, n_y, n_z, n_x, coef, at, eta, rate, column, P, Pd, conv, B, Bd):
+    """One component at one station: p, pd, convective part, column of B and of B_rate."""
     n = n_y + n_z + n_x
     for a in range(n):
-        for k in range(count):
-            B[a, column + k] = 0.0
-            Bd[a, column + k] = 0.0
-    start_z = n_y
-    start_x = n_y + n_z
-    for k in range(count):
-        p[column + k] = 0.0
-        pd[column + k] = 0.0
-        conv[column + k] = 0.0
+        B[a, column] = 0.0
+        Bd[a, column] = 0.0
+    p, pd, cv = 0.0, 0.0, 0.0
     if code < 3:
-        if code == 0:
-            at_linear, first, n_linear = at, 0, n_y
-            at = _pair(coef, at + n_y * count, count, start_z, n_z, start_x, n_x, eta, rate,
-                       column, B, Bd)
-        elif code == 1:
-            at_linear, first, n_linear = at, start_z, n_z
-            at = _pair(coef, at + n_z * count, count, 0, n_y, start_x, n_x, eta, rate,
-                       column, B, Bd)
-        else:
-            at_linear, first, n_linear = at, start_x, n_x
-            at = _pair(coef, at + n_x * count, count, 0, n_y, start_z, n_z, eta, rate,
-                       column, B, Bd)
-        # B holds the bilinear part only: p = 1/2 eta B there, and the linear part is added whole.
-        for a in range(n):
-            half_eta, rate_a = 0.5 * eta[a], rate[a]
-            for k in range(count):
-                p[column + k] += half_eta * B[a, column + k]
-                conv[column + k] += rate_a * Bd[a, column + k]
+        first, n_first, second, n_second, linear, n_linear = n_y, n_z, n_y + n_z, n_x, 0, n_y
+        if code == 1:
+            first, n_first, linear, n_linear = 0, n_y, n_y, n_z
+        elif code == 2:
+            first, n_first, second, n_second, linear, n_linear = 0, n_y, n_y, n_z, n_y + n_z, n_x
         for i in range(n_linear):
-            eta_a = eta[first + i]
-            for k in range(count):
-                c = coef[at_linear + i * count + k]
-                B[first + i, column + k] += c
-                p[column + k] += c * eta_a
+            c = coef[at + i]
+            B[linear + i, column] = c
+            p += c * eta[linear + i]
+            pd += c * rate[linear + i]
+        at += n_linear
+        for i in range(n_first):
+            a = first + i
+            s, sd = 0.0, 0.0
+            for j in range(n_second):
+                b = second + j
+                c = coef[at + j]
+                s += c * eta[b]
+                sd += c * rate[b]
+                B[b, column] += c * eta[a]
+                Bd[b, column] += c * rate[a]
+            at += n_second
+            B[a, column] = s
+            Bd[a, column] = sd
+            p += s * eta[a]
+            pd += s * rate[a] + sd * eta[a]
+            cv += 2.0 * sd * rate[a]
     else:
-        for k in range(count):
-            p[column + k] = coef[at + k]
-        at += count
-        if code != 3:
-            at = _square(coef, at, count, 0, n_y, eta, rate, column, B, Bd)
-        if code != 4:
-            at = _square(coef, at, count, start_z, n_z, eta, rate, column, B, Bd)
-        if code != 5:
-            at = _square(coef, at, count, start_x, n_x, eta, rate, column, B, Bd)
-        for a in range(n):
-            half_eta, rate_a = 0.5 * eta[a], rate[a]
-            for k in range(count):
-                p[column + k] += half_eta * B[a, column + k]
-                conv[column + k] += rate_a * Bd[a, column + k]
-    for a in range(n):
-        rate_a = rate[a]
-        for k in range(count):
-            pd[column + k] += rate_a * B[a, column + k]
+        p = coef[at]
+        at += 1
+        first = 0
+        for g in range(3):
+            count = n_y
+            if g == 1:
+                count = n_z
+            elif g == 2:
+                count = n_x
+            if g != code - 3:
+                for i in range(count):
+                    a = first + i
+                    s, sd = 0.0, 0.0
+                    for j in range(count):
+                        s += coef[at + j] * eta[first + j]
+                        sd += coef[at + j] * rate[first + j]
+                    at += count
+                    B[a, column] = s
+                    Bd[a, column] = sd
+                    p += 0.5 * s * eta[a]
+                    pd += s * rate[a]
+                    cv += sd * rate[a]
+            first += count
+    P[column], Pd[column], conv[column] = p, pd, cv
     return at

@@ -14,7 +14,7 @@ from flex_dynamics.kernels.workspace import carve
 def first_moment(table, body, coef, size, work, q, R_world, p_world, moment):
     """Total mass, kg; moment (3,) = sum of mass times position, world axes."""
     w = carve(work, size)
-    kinematics(table, body, coef, q, q, w)
+    kinematics(table, body, coef, q, q, w, False)
     world_poses(table, w, R_world, p_world)
     total = 0.0
     moment[:] = 0.0

@@ -53,7 +53,7 @@ def world_poses(table, w, R_world, p_world):
 @njit(**OPTIONS)
 def node_poses(table, body, coef, size, work, q, v, R_world, p_world):
     w = carve(work, size)
-    kinematics(table, body, coef, q, v, w)
+    kinematics(table, body, coef, q, v, w, True)
     world_poses(table, w, R_world, p_world)
 
 
@@ -67,7 +67,7 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
     phi, phi_rate: scratch (most modes, 6).
     """
     w = carve(work, size)
-    kinematics(table, body, coef, q, v, w)
+    kinematics(table, body, coef, q, v, w, True)
     world_poses(table, w, R_world, p_world)
     nodes = table.shape[0]
     J[:, :] = 0.0
@@ -80,7 +80,7 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
         R_own, p_own, own = R_world[nodes + 1], p_world[nodes + 1], w.six[1]
         section_fields(table[node], section, 0, q[start:start + modes], v[start:start + modes], w)
         own[0], own[1], own[2], own[3], own[4], own[5] = section_motion(
-            modes, w, R_own, p_own, phi, phi_rate, w.six[2])
+            modes, w, R_own, p_own, phi, phi_rate, w.six[2], True)
         _compose(R_world[node], p_world[node], R_own, p_own, R, p)
         _twist_into(R_own, p_own, w.V[node], own, V)
     else:

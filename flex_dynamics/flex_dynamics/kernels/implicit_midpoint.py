@@ -156,7 +156,7 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
             if friction:
                 friction_correction(table, body, v, vm, h, force, diagonal, base_force,
                                     base_diagonal)
-            kinematics(table, body, coef, qm, vm, w)
+            kinematics(table, body, coef, qm, vm, w, False)
             own_inertia(table, body, coef, qm, vm, w)
             keep_rotor_rates(table, vm, w)
             if carriers.shape[0] > 0:

@@ -33,7 +33,7 @@ from flex_dynamics.kernels.workspace import carve
 def inverse_dynamics(table, body, coef, size, work, gravity, q, v, a, force):
     """force (n,) = M(q) a + C(q, v) v + gravity; springs and dampers are not in it."""
     w = carve(work, size)
-    kinematics(table, body, coef, q, v, w)
+    kinematics(table, body, coef, q, v, w, False)
     own_inertia(table, body, coef, q, v, w)
     _accelerations(table, body, gravity, a, w)
     first = table[0, ELASTIC]

@@ -9,7 +9,7 @@ import math
 
 from numba import njit
 
-from flex_dynamics.kernels.fields import component
+from flex_dynamics.kernels.fields import single
 from flex_dynamics.kernels.layout import (
     AXIS,
     ELASTIC,
@@ -163,20 +163,21 @@ def base_screws(kind, body, q, v, at, R, w):
 
 @njit(**OPTIONS)
 def section_fields(row, coef, at, eta, rate, w):
-    """Position and rotation vector of a section into columns 0-5 of w.point, w.B ..."""
+    """Position and rotation vector of a section into w.section, w.section_B ..."""
     n_y, n_z, n_x = row[MODES_Y], row[MODES_Z], row[MODES_X]
     for i in range(6):
-        # Codes of an axis point, then of the rotation vector (layout.COMPONENTS).
+        # Codes of an axis point, then of the rotation vector (layout.py).
         code = (5, 0, 1, 2, 1, 0)[i]
-        at = component(code, n_y, n_z, n_x, 1, coef, at, eta, rate, i, w.point, w.point_rate,
-                       w.convective, w.B, w.B_rate)
+        at = single(code, n_y, n_z, n_x, coef, at, eta, rate, i, w.section, w.section_rate,
+                    w.section_convective, w.section_B, w.section_B_rate)
 
 
 @njit(**OPTIONS)
-def section_motion(modes, w, R, p, phi, phi_rate, bias):
+def section_motion(modes, w, R, p, phi, phi_rate, bias, rates):
     """Pose of a section and its Jacobian rows phi (modes, 6), Phi = [Jr dtheta; R' dr], their
-    rates, and bias = Phi_rate etad + Phi-convective part, from what section_fields left in w."""
-    P, Pd, conv, B, Bd = w.point, w.point_rate, w.convective, w.B, w.B_rate
+    rates if `rates`, and bias = Phi_rate etad, from what section_fields left in w."""
+    P, Pd, conv = w.section, w.section_rate, w.section_convective
+    B, Bd = w.section_B, w.section_B_rate
     x, y, z = P[3], P[4], P[5]
     xd, yd, zd = Pd[3], Pd[4], Pd[5]
     exponential(x, y, z, R)
@@ -191,6 +192,8 @@ def section_motion(modes, w, R, p, phi, phi_rate, bias):
         l1 = R[0, 1] * B[a, 0] + R[1, 1] * B[a, 1] + R[2, 1] * B[a, 2]
         l2 = R[0, 2] * B[a, 0] + R[1, 2] * B[a, 1] + R[2, 2] * B[a, 2]
         phi[a, 3], phi[a, 4], phi[a, 5] = l0, l1, l2
+        if not rates:
+            continue
         d0, d1, d2 = right_jacobian(b, c, x, y, z, Bd[a, 3], Bd[a, 4], Bd[a, 5])
         r0, r1, r2 = right_jacobian_rate(b, c, db, dc, x, y, z, xd, yd, zd, B[a, 3], B[a, 4],
                                          B[a, 5])
@@ -214,8 +217,9 @@ def section_motion(modes, w, R, p, phi, phi_rate, bias):
 
 
 @njit(**OPTIONS)
-def kinematics(table, body, coef, q, v, w):
-    """Fill w.R, w.p, w.V, w.c, w.phi, w.phi_rate (and w.S of a moving base) for state q, v."""
+def kinematics(table, body, coef, q, v, w, rates):
+    """Fill w.R, w.p, w.V, w.c, w.phi (and w.S of a moving base) for state q, v; with `rates` also
+    w.phi_rate."""
     own = w.six[0]
     for i in range(table.shape[0]):
         kind, parent, at = table[i, KIND], table[i, PARENT], table[i, Q]
@@ -226,7 +230,8 @@ def kinematics(table, body, coef, q, v, w):
                            v[start:start + modes], w)
             row = table[i, PHI_ROW]
             own[0], own[1], own[2], own[3], own[4], own[5] = section_motion(
-                modes, w, R, p, w.phi[row:row + modes], w.phi_rate[row:row + modes], c)
+                modes, w, R, p, w.phi[row:row + modes], w.phi_rate[row:row + modes], c,
+                rates)
             twist_to_child(R, p, w.V[parent], V)
             for k in range(6):
                 V[k] += own[k]

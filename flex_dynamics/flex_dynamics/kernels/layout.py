@@ -12,6 +12,8 @@ axes. `state` arrays q, v, a and force have length n in the order of `Model.name
 """
 from __future__ import annotations
 
+from flex_dynamics.kernels import cache  # noqa: F401  (before the first kernel is compiled)
+
 # Reassociation lets sums run in vector registers; NaN and infinity keep their meaning.
 # The interpreter lock stays held: a model's scratch is shared by all who call it.
 FAST = {'reassoc', 'contract', 'arcp', 'nsz'}
@@ -67,9 +69,12 @@ BODY_WIDTH = 52
 
 FRICTION_SPEED = 0.01   # rad/s or m/s: Coulomb friction is COULOMB tanh(speed / FRICTION_SPEED)
 
-# Per field component: 0, 1, 2 = linear in that group of amplitudes (bend_y, bend_z, twist) and
-# bilinear in the other two; 3 + g = quadratic in each of the groups other than g. These are the
-# only products that (16) and (18) of Piedboeuf have.
+# Codes of a field's components: 0, 1, 2 = linear in that group of amplitudes (bend_y, bend_z,
+# twist) and bilinear in the other two; 3 + g = quadratic in each of the groups other than g. These
+# are the only products that (16) and (18) of Piedboeuf have. Gauss sections give three vectors,
+# whose x, y, z have the codes below; columns are ordered by code, so that equal codes share loops.
 QUADRATIC = 3
-COMPONENTS = ((5, 0, 1), (0, 4, 2), (1, 2, 3))   # axis point, R e_y, R e_z
+AXIS_POINT = (5, 0, 1)
+DIRECTOR_Y = (0, 4, 2)
+DIRECTOR_Z = (1, 2, 3)
 ROTATION_VECTOR = (2, 1, 0)

@@ -1,25 +1,15 @@
 """M, C and g to first order in the elastic coordinates and speeds: Cibicik and Egeland (112).
 
-Every quantity is a pair, index 0 its value without elasticity and 1 its first-order part, the real
-and dual part of the paper; a product keeps 00, 01 and 10 and drops 11 at once. Jacobians are
-stored column by column, J[node, part, column, 6], only for the coordinates that move the node
-(`columns`, those of the parent first). Elastic columns are kept in the projecting form (93), whose
-value is not small; with it dM/dt - 2 C is skew-symmetric to the last bit of the truncated M.
+Bodies of all kinds, rigid, beam and rotor, are projected by one function: a body has the twist of
+its node, speeds of its own, an inertia D and a matrix B of speed forces, each as a value and a
+first-order part (linear_kinematics.py). With projecting Jacobians on both sides dM/dt - 2 C is
+skew-symmetric for the truncated M itself.
 """
 from __future__ import annotations
 
-from collections import namedtuple
-
 from numba import njit
 
-from flex_dynamics.kernels.kinematics import (
-    add_twist_cross,
-    base_screws,
-    joint_pose,
-    twist_to_child,
-)
 from flex_dynamics.kernels.layout import (
-    DOF,
     ELASTIC,
     INERTIA,
     KIND,
@@ -31,24 +21,10 @@ from flex_dynamics.kernels.layout import (
     ON_BEAM,
     OPTIONS,
     PARENT,
-    PLANAR,
     ROTOR,
     ROTOR_AXIS,
-    SCREW,
-    Q,
 )
-
-Scratch = namedtuple('Scratch', (
-    'R', 'p',           # (3, 3), (3,) pose in the parent
-    'S', 'S_rate',      # (6, 6) screws of a joint, one row a coordinate
-    'V',                # (nodes, 2, 6) twists
-    'G',                # (nodes, 2, 6) accelerations that stand for gravity
-    'J', 'J_rate',      # (nodes, 2, columns, 6) Jacobians
-    'T', 'T_rate',      # (2, columns + 1, size) a body's speeds per coordinate; last row: gravity
-    'D', 'B',           # (2, size, size) a body's inertia, and the matrix of its speed forces
-    'y', 'z',           # (2, size)
-    'turn', 'turn_rate',  # (6,) rotation and displacement of a section
-))
+from flex_dynamics.kernels.linear_kinematics import carry_by_joint, carry_by_section
 
 
 @njit(**OPTIONS)
@@ -57,7 +33,7 @@ def linear_terms(table, body, columns, counts, shapes, blocks, at, gravity, q, v
     """M, C (n, n) and g (n,) of the whole tree; C is left alone if not with_c.
 
     columns (nodes, most), counts (nodes,): the coordinates that move each node. shapes: of
-    sections, [x, r1, t1] each; blocks: of beams, [D0, D1, C0, C1, C2] each; at (nodes,): where.
+    sections, x and [theta; r] per amplitude; blocks: of beams, D0, D1, C0, C1, C2; at: where.
     """
     M[:, :] = 0.0
     g[:] = 0.0
@@ -65,9 +41,9 @@ def linear_terms(table, body, columns, counts, shapes, blocks, at, gravity, q, v
         C[:, :] = 0.0
     for i in range(table.shape[0]):
         if table[i, KIND] == ON_BEAM:
-            _carry_by_section(i, table, counts, shapes, at[i], q, v, s)
+            carry_by_section(i, table, counts, shapes, at[i], q, v, s)
         else:
-            _carry_by_joint(i, table, body, counts, gravity, q, v, s)
+            carry_by_joint(i, table, body, counts, gravity, q, v, s)
         trace = body[i, INERTIA] + body[i, INERTIA + 4] + body[i, INERTIA + 8]
         if body[i, MASS] + trace > 0.0:
             _rigid_body(body[i], s.V[i], s.D, s.B)
@@ -83,113 +59,6 @@ def linear_terms(table, body, columns, counts, shapes, blocks, at, gravity, q, v
             _add_body(parent, 1, motor, columns, counts, with_c, s, M, C, g)
         elif motor >= 0:
             M[motor, motor] += body[i, ROTOR]
-
-
-@njit(**OPTIONS)
-def _carry_by_joint(i, table, body, counts, gravity, q, v, s):
-    """Twist, gravity and Jacobian of a node behind a joint, which is rigid: V = X V_parent + S qd.
-    """
-    kind, parent, first, dof = table[i, KIND], table[i, PARENT], table[i, Q], table[i, DOF]
-    R, p, V, G, J, Jd = s.R, s.p, s.V[i], s.G[i], s.J[i], s.J_rate[i]
-    own = s.turn
-    joint_pose(kind, body[i], q, first, R, p)
-    if kind >= PLANAR:
-        base_screws(kind, body[i], q, v, first, R, s)
-    elif dof == 1:
-        s.S[0] = body[i, SCREW:SCREW + 6]
-        s.S_rate[0] = 0.0
-    own[:] = 0.0
-    for m in range(dof):
-        for k in range(6):
-            own[k] += s.S[m, k] * v[first + m]
-    inherited = 0
-    if parent < 0:
-        V[:, :] = 0.0
-        s.y[0, :3] = 0.0
-        for k in range(3):
-            s.y[0, 3 + k] = -gravity[k]
-        twist_to_child(R, p, s.y[0], G[0])
-        G[1] = 0.0
-    else:
-        inherited = counts[parent]
-        for part in range(2):
-            twist_to_child(R, p, s.V[parent, part], V[part])
-            twist_to_child(R, p, s.G[parent, part], G[part])
-            for a in range(inherited):
-                twist_to_child(R, p, s.J[parent, part, a], J[part, a])
-                twist_to_child(R, p, s.J_rate[parent, part, a], Jd[part, a])
-                add_twist_cross(own, J[part, a], -1.0, Jd[part, a])
-    for k in range(6):
-        V[0, k] += own[k]
-    for m in range(dof):
-        J[0, inherited + m] = s.S[m]
-        Jd[0, inherited + m] = s.S_rate[m]
-        J[1, inherited + m] = 0.0
-        Jd[1, inherited + m] = 0.0
-
-
-@njit(**OPTIONS)
-def _add_turned(turn, u, with_arm, out):
-    """out += first-order part of a section's transformation of u, a twist at the undeformed place.
-
-    Axes turn by I + theta x (24), the point moves by d (61): [-theta x w; -theta x v + w x d].
-    """
-    t0, t1, t2 = turn[0], turn[1], turn[2]
-    w0, w1, w2, v0, v1, v2 = u[0], u[1], u[2], u[3], u[4], u[5]
-    out[0] -= t1 * w2 - t2 * w1
-    out[1] -= t2 * w0 - t0 * w2
-    out[2] -= t0 * w1 - t1 * w0
-    out[3] -= t1 * v2 - t2 * v1
-    out[4] -= t2 * v0 - t0 * v2
-    out[5] -= t0 * v1 - t1 * v0
-    if with_arm:
-        d0, d1, d2 = turn[3], turn[4], turn[5]
-        out[3] += w1 * d2 - w2 * d1
-        out[4] += w2 * d0 - w0 * d2
-        out[5] += w0 * d1 - w1 * d0
-
-
-@njit(**OPTIONS)
-def _carry_by_section(i, table, counts, shapes, at, q, v, s):
-    """A section's motion, with omega = theta' in the beam's axes (27): V = X V_parent + Phi etad.
-
-    shapes at `at`: x, then per amplitude [theta; r] (6).
-    """
-    parent = table[i, PARENT]
-    modes, start, inherited = table[parent, MODES], table[parent, ELASTIC], counts[parent]
-    V, G, J, Jd, turn, turn_rate = s.V[i], s.G[i], s.J[i], s.J_rate[i], s.turn, s.turn_rate
-    turn[:] = 0.0
-    turn_rate[:] = 0.0
-    for m in range(modes):
-        for k in range(6):
-            phi = shapes[at + 1 + 6 * m + k]
-            turn[k] += phi * q[start + m]
-            turn_rate[k] += phi * v[start + m]
-            J[0, inherited + m, k] = phi
-            Jd[0, inherited + m, k] = 0.0
-            J[1, inherited + m, k] = 0.0
-            Jd[1, inherited + m, k] = 0.0
-    R, p = s.R, s.p
-    R[:, :] = 0.0
-    R[0, 0], R[1, 1], R[2, 2] = 1.0, 1.0, 1.0
-    p[0], p[1], p[2] = shapes[at], 0.0, 0.0
-    for part in range(2):
-        twist_to_child(R, p, s.V[parent, part], V[part])
-        twist_to_child(R, p, s.G[parent, part], G[part])
-        for a in range(inherited):
-            twist_to_child(R, p, s.J[parent, part, a], J[part, a])
-            twist_to_child(R, p, s.J_rate[parent, part, a], Jd[part, a])
-    for k in range(6):
-        V[1, k] += turn_rate[k]
-    _add_turned(turn, V[0], True, V[1])
-    _add_turned(turn, G[0], True, G[1])
-    for a in range(inherited):
-        _add_turned(turn, J[0, a], True, J[1, a])
-        _add_turned(turn, Jd[0, a], True, Jd[1, a])
-        _add_turned(turn_rate, J[0, a], True, Jd[1, a])
-    for a in range(inherited, inherited + modes):
-        _add_turned(turn, J[0, a], False, J[1, a])
-        _add_turned(turn_rate, J[0, a], False, Jd[1, a])
 
 
 @njit(**OPTIONS)

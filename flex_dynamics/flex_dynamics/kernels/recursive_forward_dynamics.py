@@ -443,7 +443,7 @@ def forward_dynamics(table, body, coef, size, work, gravity, q, v, force, diagon
     of the coordinate at which the mass matrix is not positive definite.
     """
     w = carve(work, size)
-    kinematics(table, body, coef, q, v, w)
+    kinematics(table, body, coef, q, v, w, False)
     own_inertia(table, body, coef, q, v, w)
     keep_rotor_rates(table, v, w)
     return solve_sweeps(table, body, coef, force, diagonal, by_damping, by_stiffness, gravity, w,

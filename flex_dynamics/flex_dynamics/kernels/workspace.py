@@ -40,10 +40,14 @@ Workspace = namedtuple('Workspace', (
     'point_rate',
     'convective',
     'force',
-    'B',        # (most modes, columns) ... and their gradients
+    'B',        # flat (most modes times columns) ... and their gradients
     'B_rate',
     'six',      # (8, 6) small vectors
-    'rows',     # (4, most modes)
+    'section',  # (6,) fields of one section ...
+    'section_rate',
+    'section_convective',
+    'section_B',        # (most modes, 6) ... and its gradient
+    'section_B_rate',
 ))
 
 
@@ -61,7 +65,7 @@ def workspace_length(size: np.ndarray) -> int:
     nodes, elastic, most, columns, section_modes = (int(s) for s in size)
     elastic = max(elastic, 1)
     return (nodes * (9 + 3 + 6 * 3 + 36 + 6 * 3) + elastic * (6 + most + 6 + 1)
-            + 12 * section_modes + 4 * 36 + 4 * columns + 2 * most * columns + 48 + 4 * most)
+            + 12 * section_modes + 4 * 36 + 4 * columns + 2 * most * columns + 66 + 12 * most)
 
 
 @njit(**OPTIONS)
@@ -116,12 +120,18 @@ def carve(work, size):
     at += columns
     force = work[at:at + columns]
     at += columns
-    B = work[at:at + most * columns].reshape((most, columns))
+    B = work[at:at + most * columns]
     at += most * columns
-    B_rate = work[at:at + most * columns].reshape((most, columns))
+    B_rate = work[at:at + most * columns]
     at += most * columns
     six = work[at:at + 48].reshape((8, 6))
     at += 48
-    rows = work[at:at + 4 * most].reshape((4, most))
+    section, section_rate = work[at:at + 6], work[at + 6:at + 12]
+    section_convective = work[at + 12:at + 18]
+    at += 18
+    section_B = work[at:at + 6 * most].reshape((most, 6))
+    at += 6 * most
+    section_B_rate = work[at:at + 6 * most].reshape((most, 6))
     return Workspace(R, p, V, c, acc, A, b, U, D, F, H, G, e, phi, phi_rate, S, S_rate, base_U,
-                     base_D, point, point_rate, convective, force, B, B_rate, six, rows)
+                     base_D, point, point_rate, convective, force, B, B_rate, six, section,
+                     section_rate, section_convective, section_B, section_B_rate)

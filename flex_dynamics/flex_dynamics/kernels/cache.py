@@ -1,0 +1,44 @@
+"""One stamp for all compiled kernels.
+
+Numba keeps a compiled function until its own file changes; a kernel has its callees of other files
+compiled into it, and would go on using their old code. Here every kernel's stamp is a hash of all
+kernel files, so that a change in any of them compiles anew whatever may contain it.
+"""
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from numba.core import caching
+
+FOLDER = Path(__file__).resolve().parent
+STAMP = hashlib.sha256(b''.join(
+    path.read_bytes() for path in sorted(FOLDER.glob('*.py')))).hexdigest()
+
+
+def _with_common_stamp(locator: type) -> type:
+    """A cache locator that serves this folder's files only, with the common stamp."""
+
+    class KernelCacheLocator(locator):            # type: ignore[misc, valid-type]
+        def get_source_stamp(self):
+            return STAMP
+
+        @classmethod
+        def from_function(cls, py_func, py_file):
+            if Path(py_file).resolve().parent != FOLDER:
+                return None
+            return super().from_function(py_func, py_file)
+
+    return KernelCacheLocator
+
+
+def install() -> None:
+    """Put our locators before numba's own; their names lost an underscore in numba 0.61."""
+    names = ('UserProvidedCacheLocator', 'InTreeCacheLocator', 'UserWideCacheLocator')
+    own = [_with_common_stamp(locator) for name in names
+           if (locator := getattr(caching, name, getattr(caching, '_' + name, None)))]
+    for implementation in (caching.CompileResultCacheImpl, caching.CodeLibraryCacheImpl):
+        implementation._locator_classes = [*own, *implementation._locator_classes]
+
+
+install()
