@@ -10,7 +10,8 @@ What holds and what does not:
   the linear part of M differs from that of order `first` where elastic coordinates meet, and C v
   and g in their elastic rows; what joints feel of each other is the same.
 - dM/dt - 2 C is skew-symmetric, exactly. C v has all terms of first order in elastic coordinates
-  and speeds together; of products of elastic speeds it has those that skewness asks for.
+  and speeds together, centrifugal softening among them, which Lagrange's equations of the
+  truncated M would lose; of products of elastic speeds it has those that skewness asks for.
 """
 from __future__ import annotations
 
