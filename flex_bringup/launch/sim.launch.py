@@ -4,16 +4,27 @@ Names are relative, so that `namespace` holds a robot: under one, tf and the clo
 (/tf, /tf_static and /clock become relative names); only /diagnostics is shared, as ROS has it.
 Arguments win over `params_file`, which is for everything that is not an argument.
 """
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, Shutdown
+from importlib.metadata import entry_points
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from flex_description import load_robot
+
 SHARE = FindPackageShare('flex_bringup')
 BOOLEANS = ['true', 'false']
+CONTROLLERS = sorted({point.name for point in entry_points(group='flex_control.controllers')})
+
+
+def check_robot(context: LaunchContext) -> None:
+    """Load the robot once before any node does: a mistake in it is then told once."""
+    load_robot(LaunchConfiguration('robot').perform(context),
+               LaunchConfiguration('overlay').perform(context) or None)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -45,7 +56,8 @@ def generate_launch_description() -> LaunchDescription:
             'order', default_value='second', choices=['first', 'second'],
             description='deformation field: second order (with foreshortening) or first'),
         DeclareLaunchArgument(
-            'controller', default_value='pd', description='name of an installed controller'),
+            'controller', default_value='pd', choices=CONTROLLERS,
+            description='name of an installed controller'),
         DeclareLaunchArgument(
             'params_file', default_value=PathJoinSubstitution([SHARE, 'config', 'default.yaml']),
             description='YAML file with further parameters of the nodes'),
@@ -69,6 +81,7 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'log_level', default_value='info', choices=['debug', 'info', 'warn', 'error', 'fatal'],
             description='least severity that nodes print'),
+        OpaqueFunction(function=check_robot),
 
         Node(package='flex_dynamics', executable='simulator', name='simulator', **required,
              parameters=[params_file, model, {

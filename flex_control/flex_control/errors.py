@@ -2,4 +2,4 @@
 
 
 class ControlError(ValueError):
-    """A controller or trajectory that cannot be: unknown name, parameter or points out of range."""
+    """A controller or trajectory that cannot be: unknown name, bad parameter, bad points."""

@@ -7,6 +7,8 @@ import numpy as np
 
 from flex_control.controllers.base import Controller
 from flex_control.parameters import Parameter
+from flex_control.static_load import StaticLoad
+from flex_dynamics.joint_inertia import largest_joint_inertia
 
 SHARE_OF_FIRST_FREQUENCY = 0.3   # a PD loop near the first flexible mode would excite it
 FASTEST = 10.0                   # rad/s, for robots without a flexible link
@@ -16,7 +18,7 @@ class PD(Controller):
     """tau = kp (q_d - q) + kd (v_d - v) + tau_static(q_d)."""
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('kp', (), 'position gains; empty: from the mass matrix and the bandwidth',
+        Parameter('kp', (), 'position gains; empty: from the largest inertia and the bandwidth',
                   'N m/rad or N/m', 0.0, 1e9, per_joint=True),
         Parameter('kd', (), 'speed gains; empty: critical damping at kp',
                   'N m s/rad or N s/m', 0.0, 1e9, per_joint=True),
@@ -28,18 +30,17 @@ class PD(Controller):
 
     def parameters_changed(self) -> None:
         model = self.model
-        stretched = np.zeros(model.n)
-        joint_inertia = np.diag(model.mass_matrix(stretched))[:model.n_joints]
-        bandwidth = self.parameters['bandwidth'] or self._safe_bandwidth(stretched)
+        bandwidth = self.parameters['bandwidth'] or self._safe_bandwidth()
         self.kp, self.kd = self.parameters['kp'], self.parameters['kd']
         if not self.kp.size:
-            self.kp = joint_inertia * bandwidth**2
+            self.kp = largest_joint_inertia(model) * bandwidth**2
         if not self.kd.size:
-            self.kd = 2.0 * np.sqrt(self.kp * joint_inertia)
-        self._static_pose: np.ndarray | None = None
+            self.kd = 2.0 * np.sqrt(self.kp * largest_joint_inertia(model))
+        self._static_load = StaticLoad(model)
 
-    def _safe_bandwidth(self, q: np.ndarray) -> float:
-        frequencies, _ = self.model.frequencies(q, joints='locked')
+    def _safe_bandwidth(self) -> float:
+        stretched = np.zeros(self.model.n)
+        frequencies, _ = self.model.frequencies(stretched, joints='locked')
         first = frequencies[0] if frequencies.size else np.inf
         return float(min(FASTEST, SHARE_OF_FIRST_FREQUENCY * first))
 
@@ -49,11 +50,5 @@ class PD(Controller):
         efforts = (self.kp * (wanted.position - self.q[:joints])
                    + self.kd * (wanted.velocity - self.v[:joints]))
         if self.parameters['static_compensation']:
-            efforts += self._static_efforts(wanted.position)
+            efforts += self._static_load.efforts(wanted.position)
         return efforts
-
-    def _static_efforts(self, position: np.ndarray) -> np.ndarray:
-        if self._static_pose is None or not np.array_equal(self._static_pose, position):
-            self._static_pose = position.copy()
-            self._static = self.model.statics(position)[1]
-        return self._static

@@ -1,7 +1,6 @@
 """The control node: states in, joint commands out, by any installed controller."""
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
@@ -200,9 +199,9 @@ class Control(Node):
         }
 
 
-def main() -> int:
-    return run(Control)
+def main() -> None:
+    run(Control)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import array
 import os
+import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import rclpy
@@ -22,6 +24,8 @@ from rclpy.exceptions import (
 )
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
@@ -152,31 +156,50 @@ class Diagnostics:
         self._publisher.publish(message)
 
 
-def run(make: Callable[[], Node]) -> int:
-    """Make a node and spin it until SIGINT, SIGTERM or its own end; the exit code."""
-    rclpy.init()
+def run(make: Callable[[], Node]) -> NoReturn:
+    """Make a node, spin it until SIGINT, SIGTERM or its own end, and leave with an exit code."""
+    code = _spin(make)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)       # all is closed; taking numba and LLVM apart would take a second more
+
+
+def _spin(make: Callable[[], Node]) -> int:
+    # rclpy's own handlers take the context away from under a callback that is publishing.
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    loaded, stop = threading.Event(), Future()
+    _on_signal(lambda: stop.set_result(None) if loaded.is_set() else os._exit(0))
     node = None
-    loaded = threading.Event()
-    threading.Thread(target=_end_if_asked, args=(loaded,), daemon=True).start()
     try:
         node = make()
         loaded.set()
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
+        rclpy.spin_until_future_complete(node, stop)
+    except ExternalShutdownException:
         return 0
     except (RobotError, DynamicsError, NodeError, ParameterException) as error:
         print(f'error: {error}', file=sys.stderr)
         return 1
     finally:
-        loaded.set()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0
 
 
-def _end_if_asked(loaded: threading.Event) -> None:
-    """Until the model is loaded: it may take seconds in the compiler, deaf to signals."""
-    while not loaded.wait(0.1):
-        if not rclpy.ok():
-            os._exit(0)
+def _on_signal(action: Callable[[], None]) -> None:
+    """Call `action` once, at the first SIGINT or SIGTERM, from a thread of its own.
+
+    The main thread may be waiting for messages or sit in the compiler: it would not hear.
+    """
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+
+    def wait() -> None:
+        reader.recv(1)
+        action()
+        writer.fileno()      # held open: the process writes to it at every further signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=wait, daemon=True).start()

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -122,9 +121,9 @@ class Dynamics(Node):
         })
 
 
-def main() -> int:
-    return run(Dynamics)
+def main() -> None:
+    run(Dynamics)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -5,7 +5,6 @@ that carries the stamp of that state: a run is then the same to the last bit on 
 """
 from __future__ import annotations
 
-import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -264,9 +263,9 @@ class Simulator(Node):
         }
 
 
-def main() -> int:
-    return run(Simulator)
+def main() -> None:
+    run(Simulator)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -7,6 +7,7 @@ import numpy as np
 from rclpy.node import Node
 
 from flex_dynamics import Model
+from flex_dynamics.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.common import NodeError, declare
 from flex_dynamics.nodes.plant import Drives, Plant
 
@@ -83,8 +84,8 @@ def declare_plant(node: Node, model: Model, timing: Timing) -> Plant:
                           'joints whose command has a position', 0.0)
     damping = per_joint('drive.damping', "of the drives' own fast loops, N m s/rad or N s/m", 0.0)
     bandwidth = declare(node, 'drive.bandwidth', 0.0, "rad/s; where drive.damping is zero: this "
-                        "times the joint's inertia at zero positions", lower=0.0, upper=1e4,
+                        "times the joint's largest inertia", lower=0.0, upper=1e4,
                         fixed=True)
     if not damping.any():
-        damping = bandwidth * np.diag(model.mass_matrix(np.zeros(model.n)))[:model.n_joints]
+        damping = bandwidth * largest_joint_inertia(model)
     return Plant(model, timing.step, timing.steps, Drives(stiffness, damping), start, deflected)

@@ -14,7 +14,7 @@ from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare, nanoseconds
 from flex_msgs.msg import FlexState
 
-DEPTH = 100      # a reader that falls behind for a moment loses nothing
+DEPTH = 100      # of publishers: a recorder that falls behind for a moment loses nothing
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StateInput:
         self.received = 0
         self.rejected = 0
         node.create_subscription(JointState if self._static else FlexState, topic, self._receive,
-                                 QoSProfile(depth=DEPTH))
+                                 QoSProfile(depth=1))     # only the newest state counts
 
     def _receive(self, message: Any) -> None:
         try:

@@ -4,7 +4,6 @@ It takes the place of robot_state_publisher, which knows joints only and leaves 
 """
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 
 from builtin_interfaces.msg import Time
@@ -74,9 +73,9 @@ class StatePublisher(Node):
         })
 
 
-def main() -> int:
-    return run(StatePublisher)
+def main() -> None:
+    run(StatePublisher)
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

@@ -1,0 +1,126 @@
+"""The ROS-free inside of the simulator node: the door for commands, the pace, the plant."""
+import numpy as np
+import pytest
+
+from flex_description import load_robot
+from flex_dynamics import DynamicsError, Model, Simulation
+from flex_dynamics.joint_inertia import largest_joint_inertia
+from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
+from flex_dynamics.nodes.pacing import LONGEST_LAG, Pacing
+from flex_dynamics.nodes.plant import Drives, Plant
+
+JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Model(load_robot('cibicik_arm'))
+
+
+@pytest.fixture
+def gate(arm):
+    return EffortGate(arm.robot, arm.names[:4])
+
+
+def test_a_command_in_any_order_for_any_subset(gate):
+    gate.accept(['joint3', 'joint1'], [3.0, 1.0])
+    assert gate.effort.tolist() == [1.0, 0.0, 3.0, 0.0]
+    gate.accept(['joint2'], [2.0], position=[0.5], velocity=[0.1])
+    assert gate.effort.tolist() == [1.0, 2.0, 3.0, 0.0]
+    assert gate.position[1] == 0.5 and np.isnan(gate.position[0]) and gate.velocity[1] == 0.1
+
+
+def test_efforts_are_cut_to_the_limits_of_the_urdf(gate):
+    gate.accept(JOINTS, [1e9, -1e9, 0.0, 0.0])
+    assert gate.effort.tolist() == [8000.0, -16000.0, 0.0, 0.0]
+    assert gate.limited == 1
+
+
+@pytest.mark.parametrize('names, effort, more, words', [
+    ([], [], {}, 'name: expected joint names'),
+    (['elbow'], [1.0], {}, "'elbow' is no joint of this robot; joints: joint1"),
+    (['link2/bend_y/1'], [1.0], {}, 'is no joint'),
+    (['joint1', 'joint1'], [1.0, 1.0], {}, 'named twice'),
+    (JOINTS, [1.0], {}, 'effort: expected 4 numbers'),
+    (JOINTS, [], {}, 'effort: expected one number a name, found none'),
+    (JOINTS, [1.0, np.nan, 0.0, 0.0], {}, 'found nan for joint2'),
+    (JOINTS, [1.0, 0.0, 0.0, np.inf], {}, 'found inf for joint4'),
+    (JOINTS, [0.0] * 4, {'velocity': [0.0]}, 'velocity: expected 4 numbers'),
+    (JOINTS, [0.0] * 4, {'position': [np.nan] * 4}, 'position: expected finite'),
+])
+def test_bad_commands_change_nothing(gate, names, effort, more, words):
+    gate.accept(JOINTS, [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(CommandError, match=words):
+        gate.accept(names, effort, **more)
+    assert gate.effort.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_pace_keeps_to_the_clock():
+    pacing = Pacing(0.002, 1.0)
+    pacing.restart(100.0)
+    done = sum(pacing.due(100.0 + 0.002 * k + 0.0005) for k in range(501))
+    assert done == 500 and pacing.overruns == 0
+    assert pacing.due(100.0 + 1.0005 + 0.01) == 5 and pacing.overruns == 1
+
+
+def test_time_slips_rather_than_races_after_a_long_stop():
+    pacing = Pacing(0.002, 2.0)
+    pacing.restart(0.0)
+    assert pacing.due(10.0) == round(LONGEST_LAG * 2.0 / 0.002)
+    assert pacing.due(10.0012) == 1
+
+
+def plant(model, deflected=True, damping=0.0, **more):
+    drives = Drives(np.zeros(4), np.full(4, damping))
+    return Plant(model, 0.001, 2, drives, np.array([0.0, 0.5, 1.0, 0.5]), deflected, **more)
+
+
+def test_a_deflected_start_is_at_rest_under_its_holding_efforts(arm):
+    one = plant(arm)
+    start = one.q.copy()
+    one.gate.accept(JOINTS, arm.statics(start[:4])[1])
+    for _ in range(20):
+        one.advance()
+    assert np.abs(one.q - start).max() < 1e-6
+    assert not plant(arm, deflected=False).q[4:].any()
+
+
+def test_drives_act_as_the_servo_of_the_simulation(arm):
+    one = plant(arm, damping=500.0)
+    gains = np.full(4, 500.0)
+    other = Simulation(arm, 0.001, q=one.q)
+    other.set_servo(np.zeros(4), gains, np.zeros(4), np.full(4, 0.1))
+    one.gate.accept(JOINTS, [1.0] * 4, velocity=[0.1] * 4)
+    one.advance()
+    other.advance(2, [1.0] * 4)
+    assert (one.q == other.q).all() and (one.v == other.v).all()
+    assert np.allclose(one.applied, 1.0 + gains * (0.1 - one.v[:4]))
+
+
+def test_the_fail_safe_takes_the_efforts_off(arm):
+    one, other = plant(arm), plant(arm)
+    one.gate.accept(JOINTS, [100.0] * 4)
+    one.advance(safe=True)
+    other.advance()
+    assert (one.q == other.q).all() and not one.applied.any()
+
+
+def test_a_plant_that_diverges_keeps_its_last_good_state(arm):
+    one = plant(arm)
+    one.drives = Drives(np.zeros(4), np.full(4, -1e6))       # pushes along with the motion
+    with pytest.raises(DynamicsError):
+        for _ in range(2000):
+            good = one.q.copy()
+            one.advance()
+    assert np.isfinite(one.q).all() and (one.q == good).all()
+    one.drives = Drives(np.zeros(4), np.zeros(4))
+    one.reset()
+    one.advance()
+    assert np.isfinite(one.q).all()
+
+
+def test_largest_inertia_is_that_of_the_stretched_arm(arm):
+    stretched = np.diag(arm.mass_matrix(np.zeros(arm.n)))[:4]
+    largest = largest_joint_inertia(arm)
+    assert 0.8 * stretched[1] < largest[1] <= 1.001 * stretched[1]
+    assert largest[0] > 5.0 * stretched[0]       # straight up the first joint turns little

@@ -1,0 +1,81 @@
+"""What the launch tests share: the launch file under test, and a node that listens."""
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+SIM = Path(__file__).resolve().parents[2] / 'flex_bringup' / 'launch' / 'sim.launch.py'
+NODES = ('simulator', 'dynamics', 'control', 'state_publisher')
+PATIENCE = 60.0      # s; a busy machine starts four nodes slowly
+
+
+def sim(**arguments: str) -> IncludeLaunchDescription:
+    """sim.launch.py with these arguments."""
+    return IncludeLaunchDescription(PythonLaunchDescriptionSource(str(SIM)),
+                                    launch_arguments=list(arguments.items()))
+
+
+class Listener:
+    """A node of the test's own; keeps what comes by topic."""
+
+    def __init__(self) -> None:
+        self.context = Context()
+        rclpy.init(context=self.context)
+        self.node = Node('listener', context=self.context)
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self.heard: dict[str, list[Any]] = defaultdict(list)
+
+    def close(self) -> None:
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.try_shutdown(context=self.context)
+
+    def listen(self, kind: Any, topic: str, quality: Any = 100, key: str | None = None) -> None:
+        """Keep all messages of a topic under `key`, or under the topic's name."""
+        self.node.create_subscription(kind, topic, self.heard[key or topic].append, quality)
+
+    def until(self, done: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
+        """Spin until `done` returns something; AssertionError after `patience` s."""
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            result = done()
+            if result:
+                return result
+            self._executor.spin_once(timeout_sec=0.05)
+        raise AssertionError(f'{what} did not come within {patience:g} s')
+
+    def spin(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def next(self, topic: str, count: int = 1, patience: float = PATIENCE) -> list[Any]:
+        """The next `count` messages of a topic, from now on."""
+        self.spin(0.05)
+        begin = len(self.heard[topic])
+        self.until(lambda: len(self.heard[topic]) >= begin + count, f'{topic} x {count}', patience)
+        return self.heard[topic][begin:begin + count]
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        """The answer of a service."""
+        client = self.node.create_client(kind, name)
+        self.until(client.service_is_ready, f'service {name}')
+        future = client.call_async(request)
+        self.until(future.done, f'answer of {name}')
+        self.node.destroy_client(client)
+        return future.result()
+
+
+def seconds(stamp: Any) -> float:
+    return stamp.sec + 1e-9 * stamp.nanosec

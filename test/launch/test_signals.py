@@ -1,0 +1,133 @@
+"""How it ends: each node within 3 s of SIGINT and SIGTERM, a launch within 5 s of Ctrl-C."""
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+NODES = {'flex_dynamics': ('simulator', 'dynamics'), 'flex_control': ('control',),
+         'flex_viz': ('state_publisher',)}
+
+
+@pytest.fixture
+def start():
+    """Starts processes, and sees to it that none outlives the test."""
+    started = []
+
+    def begin(*command):
+        started.append(Process(*command))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        if one.process.poll() is None:
+            os.killpg(one.process.pid, signal.SIGINT)
+    for one in started:
+        try:
+            one.process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            os.killpg(one.process.pid, signal.SIGKILL)
+
+
+class Process:
+    """A process whose output is read as it comes."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                                        stderr=subprocess.STDOUT, start_new_session=True)
+        self.lines = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+    @property
+    def text(self):
+        return ''.join(self.lines)
+
+    def wait_for(self, text, count=1, patience=90.0):
+        end = time.monotonic() + patience
+        while self.text.count(text) < count:
+            assert time.monotonic() < end, f'{text!r} did not come:\n{self.text}'
+            assert self.process.poll() is None, self.text
+            time.sleep(0.05)
+
+    def end(self, number):
+        """Send a signal; the exit code and how long (s) the end took."""
+        began = time.monotonic()
+        os.killpg(self.process.pid, number)
+        code = self.process.wait(20.0)
+        self._reader.join(2.0)
+        return code, time.monotonic() - began
+
+
+@pytest.mark.parametrize('sync', ['free', 'lockstep'])
+def test_every_node_ends_within_3_s(sync, start):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        nodes = [start('ros2', 'run', package, name, '--ros-args', '-p', 'robot:=lab_link',
+                       *(['-p', f'sync:={sync}'] if name == 'simulator' else []))
+                 for package, names in NODES.items() for name in names]
+        for node in nodes:
+            node.wait_for('lab_link')
+        time.sleep(0.5)
+        for node in nodes:
+            code, took = node.end(number)
+            assert code == 0 and took < 3.0, (code, took, node.text)
+            assert 'Traceback' not in node.text, node.text
+
+
+def test_a_node_that_still_loads_ends_too(start):
+    node = start('ros2', 'run', 'flex_dynamics', 'simulator')
+    time.sleep(0.2)
+    _, took = node.end(signal.SIGTERM)
+    assert took < 3.0
+
+
+def test_ctrl_c_ends_a_launch_within_5_s(start):
+    launch = start('ros2', 'launch', 'flex_bringup', 'sim.launch.py', 'robot:=lab_link',
+                   'headless:=true')
+    launch.wait_for('lab_link', 4)
+    code, took = launch.end(signal.SIGINT)
+    assert took < 5.0 and code == 0, (code, took, launch.text)
+    assert 'Traceback' not in launch.text
+
+
+def test_a_dead_node_ends_the_launch(start):
+    launch = start('ros2', 'launch', 'flex_bringup', 'sim.launch.py', 'robot:=lab_link')
+    launch.wait_for('lab_link', 4)
+    line = next(line for line in launch.lines if 'dynamics-2' in line and 'pid' in line)
+    os.kill(int(line.split('[')[-1].split(']')[0]), signal.SIGKILL)
+    assert launch.process.wait(10.0) != 0 or 'process has died' in launch.text
+
+
+@pytest.mark.parametrize('argument, words', [
+    ('robot:=no_such_arm', 'no_such_arm'),
+    ('controller:=pdd', 'pdd'),
+    ('sync:=sometimes', 'sometimes'),
+    ('ordr:=second', 'ordr'),
+])
+def test_bad_arguments_end_in_one_line(argument, words):
+    done = subprocess.run(['ros2', 'launch', 'flex_bringup', 'sim.launch.py', argument],
+                          capture_output=True, text=True, timeout=60)
+    said = done.stdout + done.stderr
+    assert words in said and 'Traceback' not in said, said
+    assert done.returncode != 0 or 'process has died' in said
+
+
+def test_parameters_out_of_range_end_in_one_line():
+    for given, words in (('step:=-1.0', 'parameter step: expected 1e-06 to 0.1'),
+                         ('rate:=300.0', 'parameter rate: expected 1/rate to be a whole number'),
+                         ('sync:=both', 'parameter sync: expected one of free, lockstep'),
+                         ('drive.damping:=[1.0, 2.0]', 'parameter drive.damping: expected none, '
+                          '1 or 4 numbers'),
+                         ('start.positions:=[.nan]', 'parameter start.positions: expected')):
+        done = subprocess.run(['ros2', 'run', 'flex_dynamics', 'simulator', '--ros-args', '-p',
+                               given], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1, (given, done)
+        assert words in done.stderr and 'Traceback' not in done.stderr, (given, done.stderr)
+
+
