@@ -69,7 +69,7 @@ def statics(model, q_joints, wrenches=None) -> tuple[np.ndarray, np.ndarray]:
     """
     n, joints = model.n, model.n_joints
     q = np.zeros(n)
-    q[:joints] = model._vector(q_joints, 'q_joints', joints)
+    q[:joints] = model.finite_vector(q_joints, 'q_joints', joints)
     inputs = model.input_matrix(q)
     zero = np.zeros(n)
 

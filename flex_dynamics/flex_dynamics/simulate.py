@@ -104,15 +104,15 @@ class _Run:
         self.time = output_step * np.arange(count + 1)
         self.q, self.v = np.zeros((count + 1, model.n)), np.zeros((count + 1, model.n))
         self.tau = np.zeros((count + 1, model.n_joints))
-        self.q[0] = 0.0 if q is None else model._vector(q, 'q', model.n)
-        self.v[0] = 0.0 if v is None else model._vector(v, 'v', model.n)
+        self.q[0] = 0.0 if q is None else model.finite_vector(q, 'q', model.n)
+        self.v[0] = 0.0 if v is None else model.finite_vector(v, 'v', model.n)
         constant = np.zeros(model.n_joints) if tau is None else tau
         self._torque = tau if callable(tau) else lambda t, q, v: constant
 
     def torque(self, k: int) -> np.ndarray:
         """Efforts that hold from output k on."""
         value = self._torque(self.time[k], self.q[k], self.v[k])
-        self.tau[k] = self.model._vector(value, 'tau', self.model.n_joints)
+        self.tau[k] = self.model.finite_vector(value, 'tau', self.model.n_joints)
         return self.tau[k]
 
     def trajectory(self, count: int, event_time: float | None) -> Trajectory:

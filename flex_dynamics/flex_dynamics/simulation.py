@@ -46,8 +46,8 @@ class Simulation:
 
     def set_state(self, q, v) -> None:
         """Set positions and speeds (n,); the integrator starts anew."""
-        self.q[:] = self.model._vector(q, 'q', self.model.n)
-        self.v[:] = self.model._vector(v, 'v', self.model.n)
+        self.q[:] = self.model.finite_vector(q, 'q', self.model.n)
+        self.v[:] = self.model.finite_vector(v, 'v', self.model.n)
         self._a[:] = 0.0
         self._scratch[8] = 0.0
 
@@ -56,7 +56,7 @@ class Simulation:
         rate = np.zeros(self.model.n_joints) if target_rate is None else target_rate
         for row, (name, value) in enumerate((('stiffness', stiffness), ('damping', damping),
                                              ('target', target), ('target_rate', rate))):
-            self._servo[row] = self.model._vector(value, name, self.model.n_joints)
+            self._servo[row] = self.model.finite_vector(value, name, self.model.n_joints)
 
     def set_loads(self, loads: Loads | None) -> None:
         """External loads that act from now on, constant in world axes; None takes them off."""
@@ -80,7 +80,7 @@ class Simulation:
         """
         model = self._stepped
         tau = (np.zeros(model.n_joints) if tau is None
-               else model._vector(tau, 'tau', model.n_joints))
+               else model.finite_vector(tau, 'tau', model.n_joints))
         status, sweeps = advance(
             *model._arrays, model._work, model.gravity, self.q, self.v, self._a, tau, self._servo,
             self._carriers, self._points, self._wrenches, *self._worlds, self._scratch, self.step,
@@ -100,4 +100,4 @@ class Simulation:
                 f'the motion {what} after {self.time:.4f} s: largest speed in {name}, '
                 f'{self.v[int(np.argmax(speeds))]:.4g} (SI units); check gains, damping signs and '
                 f'efforts, or take a smaller step than {self.step:g} s')
-        self.model._check_pivot(status)
+        self.model._check_status(status)

@@ -54,12 +54,12 @@ def fewest_sections(fields: BeamFields) -> tuple[int, int]:
     """Smallest Gauss counts per interval, for axis points and for directors, that have converged.
 
     The error is measured against the whole inertia of a coordinate, at rest and at two deformed
-    states of a tenth of the length.
+    states of three hundredths of the length.
     """
     rng = np.random.default_rng(0)
     tip = fields.at(np.array([fields.flexible.length]))
     size = np.abs(tip.r1).max() + np.abs(tip.t1).max() * tip.x[0]
-    scale = 0.1 * fields.flexible.length / max(size, 1e-9)
+    scale = 0.03 * fields.flexible.length / max(size, 1e-9)
     samples = [np.zeros(fields.n_modes)]
     samples += [scale * rng.uniform(-1.0, 1.0, fields.n_modes) for _ in range(2)]
 

@@ -11,6 +11,7 @@ from numba import njit
 
 from flex_dynamics.kernels.beam_body import beam_fields, beam_inertia, rigid_body
 from flex_dynamics.kernels.beam_coriolis import beam_coriolis, rigid_coriolis
+from flex_dynamics.kernels.finite import BAD_INPUT, finite
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
     ELASTIC,
@@ -73,7 +74,7 @@ def _own_motion(i, table, body, v, w, out):
 
 
 @njit(**OPTIONS)
-def _carry_up(node, column, table, body, v, w, with_c, F, FC, g, h, M, C):
+def _carry_up(node, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight):
     """Meet every coordinate between `node` (its joint included) and the base.
 
     F, FC: force of the coordinate `column` on the node's twist per unit acceleration and speed;
@@ -130,7 +131,18 @@ def _carry_up(node, column, table, body, v, w, with_c, F, FC, g, h, M, C):
             t[:] = 0.0
             add_force_to_parent(w.R[node], w.p[node], F, t)
             F[:] = t
+        else:
+            weight[column] = _weight(w.R[node], F, gravity)
         node = parent
+
+
+@njit(**OPTIONS)
+def _weight(R, F, gravity):
+    """Gravity on a coordinate: its force on a base that accelerates upwards."""
+    s = 0.0
+    for i in range(3):
+        s -= gravity[i] * (R[i, 0] * F[3] + R[i, 1] * F[4] + R[i, 2] * F[5])
+    return s
 
 
 @njit(**OPTIONS)
@@ -150,8 +162,14 @@ def _add_square_to_parent(R, p, A, T, parent):
 
 
 @njit(**OPTIONS)
-def mass_and_coriolis(table, body, coef, size, work, more_work, q, v, with_c, M, C):
-    """M (n, n) and, if with_c, C (n, n); both are overwritten."""
+def mass_and_coriolis(table, body, coef, size, work, more_work, gravity, q, v, with_c, M, C,
+                      weight):
+    """M (n, n), gravity's force weight (n,) and, if with_c, C (n, n); all are overwritten.
+
+    Returns 0, or BAD_INPUT.
+    """
+    if not (finite(q) and finite(v)):
+        return BAD_INPUT
     w = carve(work, size)
     nodes, elastic, most = size[0], max(size[1], 1), size[2]
     BC = more_work[:36 * nodes].reshape((nodes, 6, 6))
@@ -167,6 +185,7 @@ def mass_and_coriolis(table, body, coef, size, work, more_work, q, v, with_c, M,
     kinematics(table, body, coef, q, v, w, with_c)
     first = table[0, ELASTIC]
     M[:, :] = 0.0
+    weight[:] = 0.0
     if with_c:
         C[:, :] = 0.0
     for i in range(nodes):
@@ -178,18 +197,21 @@ def mass_and_coriolis(table, body, coef, size, work, more_work, q, v, with_c, M,
             continue
         start = table[i, ELASTIC]
         e = start - first
-        roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w)
+        roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w,
+                            with_c)
         beam_inertia(table[i], coef, roots, w, w.A[i], w.F[e:e + modes], w.H[e:e + modes])
         if with_c:
             beam_coriolis(table[i], coef, roots, w, w.V[i], BC[i], on_twist[e:e + modes],
                           on_amplitude[e:e + modes], CE[e:e + modes])
     for i in range(nodes - 1, -1, -1):
         _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T, vectors, M,
-              C)
+              C, gravity, weight)
+    return 0
 
 
 @njit(**OPTIONS)
-def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T, vectors, M, C):
+def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T, vectors, M, C,
+          gravity, weight):
     """One node whose subtree is complete: its coordinates' entries, then its share in the parent."""
     kind, parent, at, modes = table[i, KIND], table[i, PARENT], table[i, Q], table[i, MODES]
     A, B = w.A[i], BC[i]
@@ -206,7 +228,8 @@ def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T
         if with_c:
             FC[:] = on_twist[e + m]
             h[:] = on_amplitude[e + m]
-        _carry_up(i, start + m, table, body, v, w, with_c, F, FC, g, h, M, C)
+        _carry_up(i, start + m, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
+                  weight)
     dof = 0
     if kind == PLANAR:
         dof = 3
@@ -238,9 +261,12 @@ def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T
             if with_c:
                 C[at + d, at + m] = sc
         if parent >= 0:
-            _carry_past_joint(i, at + m, table, body, v, w, with_c, F, FC, g, h, M, C)
+            _carry_past_joint(i, at + m, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
+                              weight)
+        else:
+            weight[at + m] = _weight(w.R[i], F, gravity)
     if table[i, MOTOR] >= 0:
-        _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C)
+        _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C, gravity, weight)
     if parent < 0:
         return
     if with_c:
@@ -258,7 +284,7 @@ def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T
 
 
 @njit(**OPTIONS)
-def _carry_past_joint(i, column, table, body, v, w, with_c, F, FC, g, h, M, C):
+def _carry_past_joint(i, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight):
     """Carry a joint coordinate's vectors from its own node to the parent, then on."""
     own, t = w.six[2], w.six[3]
     if with_c:
@@ -268,7 +294,8 @@ def _carry_past_joint(i, column, table, body, v, w, with_c, F, FC, g, h, M, C):
         t[:] = 0.0
         add_force_to_parent(w.R[i], w.p[i], vector, t)
         vector[:] = t
-    _carry_up(table[i, PARENT], column, table, body, v, w, with_c, F, FC, g, h, M, C)
+    _carry_up(table[i, PARENT], column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
+              weight)
 
 
 @njit(**OPTIONS)
@@ -319,7 +346,7 @@ def _coriolis_to_beam(i, table, v, w, BC, on_twist, on_amplitude, CE, own, first
 
 
 @njit(**OPTIONS)
-def _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C):
+def _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C, gravity, weight):
     """A rotor that spins about an axis of the parent: T = 1/2 Im (a.w + m')2."""
     motor, parent, inertia = table[i, MOTOR], table[i, PARENT], body[i, ROTOR]
     M[motor, motor] = inertia
@@ -347,4 +374,4 @@ def _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C):
         B[1, 2] += a0
         B[2, 0] += a1
         B[2, 1] -= a0
-    _carry_up(parent, motor, table, body, v, w, with_c, F, FC, g, h, M, C)
+    _carry_up(parent, motor, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight)

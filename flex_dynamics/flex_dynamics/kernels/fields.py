@@ -17,40 +17,55 @@ ZERO, ONE, TWO, THREE, FOUR = U(0), U(1), U(2), U(3), U(4)
 
 
 @njit(**OPTIONS)
-def _rows(coef, at, count, i_stride, j_stride, column, width, first, n_first, second, n_second,
-          eta, rate, B, Bd):
-    """Rows B_i += sum_j c_ij eta_j and B_rate_i += sum_j c_ij rate_j of one block; all unsigned.
+def _rows(coef, at, count, i_stride, j_stride, column, width, first, n_first, second, n_second, x,
+          B):
+    """Rows B_i += sum_j c_ij x_j of one block; all integers unsigned.
 
-    B, Bd: flat, rows of `width`. c_ij is at + i i_stride + j j_stride.
+    B: flat, rows of `width`. c_ij is at + i i_stride + j j_stride.
     """
     for i in range(n_first):
         out = (first + i) * width + column
         row = at + i * i_stride
         j = ZERO
         while j + ONE < n_second:
-            x0, y0 = eta[second + j], rate[second + j]
-            x1, y1 = eta[second + j + ONE], rate[second + j + ONE]
+            x0, x1 = x[second + j], x[second + j + ONE]
             c0 = row + j * j_stride
             c1 = c0 + j_stride
             for k in range(count):
-                a, b = coef[c0 + k], coef[c1 + k]
-                B[out + k] += a * x0 + b * x1
-                Bd[out + k] += a * y0 + b * y1
+                B[out + k] += coef[c0 + k] * x0 + coef[c1 + k] * x1
             j += TWO
         if j < n_second:
-            x0, y0 = eta[second + j], rate[second + j]
-            c0 = row + j * j_stride
+            x0, c0 = x[second + j], row + j * j_stride
             for k in range(count):
                 B[out + k] += coef[c0 + k] * x0
-                Bd[out + k] += coef[c0 + k] * y0
 
 
 @njit(**OPTIONS)
-def block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, B, Bd):
-    """Constant and linear part into P, products into B and Bd, for `count` columns of one code.
+def _convective(coef, at, count, column, first, n_first, second, n_second, scale, rate, conv):
+    """conv += scale sum_ij c_ij rate_i rate_j of one block; all integers unsigned."""
+    for i in range(n_first):
+        y = scale * rate[first + i]
+        j = ZERO
+        while j + ONE < n_second:
+            x0, x1 = y * rate[second + j], y * rate[second + j + ONE]
+            c1 = at + count
+            for k in range(count):
+                conv[column + k] += coef[at + k] * x0 + coef[c1 + k] * x1
+            at = c1 + count
+            j += TWO
+        if j < n_second:
+            x0 = y * rate[second + j]
+            for k in range(count):
+                conv[column + k] += coef[at + k] * x0
+            at += count
 
-    All integers unsigned; P (width,) and the flat B, Bd (m width,) hold zeros before. The linear
-    part stays out of B until finish_fields. Returns the offset behind the block's coefficients.
+
+@njit(**OPTIONS)
+def block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, conv, B, Bd, rates):
+    """Constant part into P, products into B, Bd and conv, for `count` columns of one code.
+
+    All integers unsigned; P, conv (width,) and the flat B, Bd (m width,) hold zeros before. The
+    linear part is left to add_linear. Returns the offset behind the block's coefficients.
     """
     start_z, start_x = n_y, n_y + n_z
     if code < THREE:
@@ -60,11 +75,18 @@ def block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, B, 
         elif code == TWO:
             first, n_first, second, n_second, n_linear = ZERO, n_y, start_z, n_z, n_x
         at += n_linear * count
-        _rows(coef, at, count, n_second * count, count, column, width, first, n_first, second,
-              n_second, eta, rate, B, Bd)
-        _rows(coef, at, count, count, n_second * count, column, width, second, n_second, first,
-              n_first, eta, rate, B, Bd)
-        return at + n_first * n_second * count
+        line = n_second * count
+        _rows(coef, at, count, line, count, column, width, first, n_first, second, n_second, eta,
+              B)
+        _rows(coef, at, count, count, line, column, width, second, n_second, first, n_first, eta,
+              B)
+        _convective(coef, at, count, column, first, n_first, second, n_second, 2.0, rate, conv)
+        if rates:
+            _rows(coef, at, count, line, count, column, width, first, n_first, second, n_second,
+                  rate, Bd)
+            _rows(coef, at, count, count, line, column, width, second, n_second, first, n_first,
+                  rate, Bd)
+        return at + n_first * line
     for k in range(count):
         P[column + k] = coef[at + k]
     at += count
@@ -76,8 +98,11 @@ def block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, B, 
         elif g == TWO:
             n = n_x
         if g != code - THREE:
-            _rows(coef, at, count, n * count, count, column, width, first, n, first, n, eta, rate,
-                  B, Bd)
+            _rows(coef, at, count, n * count, count, column, width, first, n, first, n, eta, B)
+            _convective(coef, at, count, column, first, n, first, n, 1.0, rate, conv)
+            if rates:
+                _rows(coef, at, count, n * count, count, column, width, first, n, first, n, rate,
+                      Bd)
             at += n * n * count
         first += n
     return at
@@ -117,10 +142,12 @@ def add_linear(code, n_y, n_z, n_x, coef, at, eta, column, count, width, P, B):
 
 
 @njit(**OPTIONS)
-def beam_columns(coef, at, n_y, n_z, n_x, n_axis, n_director, eta, rate, P, Pd, conv, B, Bd):
+def beam_columns(coef, at, n_y, n_z, n_x, n_axis, n_director, eta, rate, P, Pd, conv, B, Bd,
+                 rates):
     """All Gauss sections of a beam: P, Pd, conv (columns,), B, Bd flat (m columns,).
 
-    Integers unsigned. Returns the offset behind the particles' coefficients.
+    Integers unsigned; Bd is filled only if `rates`. Returns the offset behind the particles'
+    coefficients.
     """
     m = n_y + n_z + n_x
     width = THREE * (n_axis + TWO * n_director)
@@ -130,15 +157,17 @@ def beam_columns(coef, at, n_y, n_z, n_x, n_axis, n_director, eta, rate, P, Pd, 
         conv[k] = 0.0
     for k in range(m * width):
         B[k] = 0.0
-        Bd[k] = 0.0
+    if rates:
+        for k in range(m * width):
+            Bd[k] = 0.0
     start, column = at, ZERO
     for code in range(U(6)):
         count = _columns_of_code(code, n_axis, n_director)
-        at = block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, B, Bd)
+        at = block(code, n_y, n_z, n_x, coef, at, eta, rate, column, count, width, P, conv, B,
+                   Bd, rates)
         column += count
     # So far B holds products only, for which p = 1/2 eta B.
     _accumulate(B, width, m, eta, 0.5, P)
-    _accumulate(Bd, width, m, rate, 1.0, conv)
     column = ZERO
     for code in range(THREE):
         count = _columns_of_code(code, n_axis, n_director)

@@ -90,7 +90,8 @@ def own_inertia(table, body, coef, q, v, w):
             continue
         start = table[i, ELASTIC]
         e = start - first
-        roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w)
+        roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w,
+                            False)
         beam_inertia(table[i], coef, roots, w, w.A[i], w.F[e:e + modes], w.H[e:e + modes])
         beam_bias(table[i], coef, roots, w, w.V[i], w.b[i], w.e[e:e + modes])
 
