@@ -16,6 +16,7 @@ Order `first` drops r2 and t2; order `second` keeps them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -117,40 +118,71 @@ class BeamFields:
         return SectionFields(x, r0, r1, r2, t1, t2)
 
     def _second_order(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """r2 and t2 by cumulative Gauss-Legendre integration over the smooth intervals."""
+        """r2 and t2 at stations x."""
         m = self.n_modes
         r2 = np.zeros((len(x), 3, m, m))
         t2 = np.zeros((len(x), 3, m, m))
-        nodes, _ = legendre.leggauss(self.resolution)
-        to_integral = _integration_matrix(nodes)
-        r_start = np.zeros((3, m, m))
-        t_start = np.zeros((3, m, m))
+        for part in self._intervals:
+            inside = (x >= part.left) & (x <= part.right)
+            if inside.any():
+                t2[inside], r2[inside] = part.at(x[inside])
+        return r2, t2
+
+    @cached_property
+    def _intervals(self) -> list[_Interval]:
+        """The smooth intervals, each with its integrands at Gauss-Legendre nodes."""
+        m = self.n_modes
+        nodes, _ = gauss_legendre(self.resolution)
+        t_start, r_start = np.zeros((3, m, m)), np.zeros((3, m, m))
+        intervals = []
         for left, right in zip(self.breakpoints[:-1], self.breakpoints[1:], strict=True):
             half = 0.5 * (right - left)
             stations = left + half * (nodes + 1.0)
-            inside = (x >= left) & (x <= right)
-            at_x = (x[inside] - left) / half - 1.0
             theta = self.rotation_first(stations)
             kappa = self.rotation_first(stations, 1)
             turn_rate = 0.5 * _symmetric(
                 np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, theta, kappa, optimize=True))
-            t_nodes = t_start + half * np.tensordot(to_integral(nodes), turn_rate, 1)
+            t_nodes = t_start + half * np.tensordot(
+                integral_weights(self.resolution, nodes), turn_rate, 1)
             tangent = _turned_axis(theta, t_nodes, np.eye(3)[0])[2]
-            ends = np.append(at_x, 1.0)
-            weights = half * to_integral(ends)
-            t_ends = t_start + np.tensordot(weights, turn_rate, 1)
-            r_ends = r_start + np.tensordot(weights, tangent, 1)
-            t2[inside], r2[inside] = t_ends[:-1], r_ends[:-1]
-            t_start, r_start = t_ends[-1], r_ends[-1]
-        return r2, t2
+            part = _Interval(left, right, t_start, r_start, turn_rate, tangent)
+            (t_start,), (r_start,) = part.at(np.array([right]))
+            intervals.append(part)
+        return intervals
 
 
-def _integration_matrix(nodes: np.ndarray):
-    """Weights that integrate values at Legendre nodes from -1 to each given point."""
-    degree = len(nodes) - 1
-    to_coefficients = np.linalg.inv(legendre.legvander(nodes, degree))
-    integrated = legendre.legint(np.eye(degree + 1), lbnd=-1.0)      # (degree + 2, degree + 1)
+@dataclass(frozen=True)
+class _Interval:
+    """Second-order integrands of one smooth interval and the integrals up to its left end."""
 
-    def weights(points: np.ndarray) -> np.ndarray:
-        return legendre.legvander(points, degree + 1) @ integrated @ to_coefficients
-    return weights
+    left: float
+    right: float
+    t_start: np.ndarray
+    r_start: np.ndarray
+    turn_rate: np.ndarray
+    tangent: np.ndarray
+
+    def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """t2 and r2 at stations of this interval."""
+        half = 0.5 * (self.right - self.left)
+        weights = half * integral_weights(len(self.tangent), (x - self.left) / half - 1.0)
+        return (self.t_start + np.tensordot(weights, self.turn_rate, 1),
+                self.r_start + np.tensordot(weights, self.tangent, 1))
+
+
+@lru_cache
+def gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights on [-1, 1]."""
+    return legendre.leggauss(count)
+
+
+@lru_cache
+def _to_integrated(count: int) -> np.ndarray:
+    """From values at `count` Legendre nodes to the series of the integral from -1."""
+    to_coefficients = np.linalg.inv(legendre.legvander(gauss_legendre(count)[0], count - 1))
+    return legendre.legint(np.eye(count), lbnd=-1.0) @ to_coefficients
+
+
+def integral_weights(count: int, points: np.ndarray) -> np.ndarray:
+    """Weights (points, count) that integrate values at Legendre nodes from -1 to each point."""
+    return legendre.legvander(points, count) @ _to_integrated(count)

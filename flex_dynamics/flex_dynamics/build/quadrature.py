@@ -9,16 +9,15 @@ mass matrix that is positive definite by construction.
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial import legendre
 
-from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields
+from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields, gauss_legendre
 
 TOLERANCE = 1e-10
 
 
 def gauss_stations(breakpoints: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """`count` Gauss-Legendre stations and weights in each interval."""
-    nodes, weights = legendre.leggauss(count)
+    nodes, weights = gauss_legendre(count)
     half = 0.5 * np.diff(breakpoints)
     x = (breakpoints[:-1, None] + half[:, None] * (nodes + 1.0)).ravel()
     return x, (half[:, None] * weights).ravel()
