@@ -2,12 +2,12 @@
 
 Nothing is shared with the package but the robot's records. Positions are composed from poses for
 complex coordinates, so that derivatives are complex steps, exact to rounding. Beam fields follow
-Piedboeuf: rotation (16) as I + [theta1] + R2 with R2 = int [theta1][kappa] (13), (14), position (18)
-as the integral of its first column, both by Chebyshev series. What a section carries turns with the
-exponential of R2's logarithm to second order.
+Piedboeuf: rotation (16) as I + [theta1] + R2 with R2 = int [theta1][kappa] (13), (14), position
+(18) as the integral of its first column, both by Chebyshev series. What a section carries turns
+with the exponential of R2's logarithm to second order.
 
-A kind of point is a world vector u(q) with weight m: T = sum 1/2 m |du/dt|^2. Points of a body have
-u = p; its second moments have u = R e and m = e' E e, E = tr(I)/2 - I.
+A kind of point is a world vector u(q) with weight m: T = sum 1/2 m |du/dt|^2. Points of a body
+have u = p; its second moments have u = R e and m = e' E e, E = tr(I)/2 - I.
 """
 from __future__ import annotations
 
@@ -218,7 +218,8 @@ class Witness:
     def mass_matrix(self, q) -> np.ndarray:
         weights, _, J, spins = self.jacobian(q)
         inertias = np.array([rotor[1] for rotor in self.vectors(q)[3]])
-        return np.einsum('k,kci,kcj->ij', weights, J, J, optimize=True) + spins.T * inertias @ spins
+        points = np.einsum('k,kci,kcj->ij', weights, J, J, optimize=True)
+        return points + spins.T * inertias @ spins
 
     def gravity_force(self, q) -> np.ndarray:
         weights, heavy, J, _ = self.jacobian(q)
@@ -239,6 +240,15 @@ class Witness:
                                  for e in np.eye(self.n)], axis=1)
             force += inertias * (rate @ v) @ spins + inertias * (spins @ v) @ (rate - gradient)
         return force
+
+    def momentum(self, q, v) -> tuple[np.ndarray, np.ndarray]:
+        """Linear (3,) and angular (3,) momentum about the world's origin, rotors included."""
+        weights, heavy, vectors, rotors = self.vectors(q + 1j * TINY * v)
+        place, speed = vectors.real, vectors.imag / TINY
+        angular = weights @ np.cross(place, speed)
+        for (_, inertia, rotation, axis), spin in zip(rotors, self.spins(q, v), strict=True):
+            angular += inertia * spin * (rotation.real @ axis)
+        return (weights * heavy) @ speed, angular
 
     def spins(self, q, v) -> np.ndarray:
         """Turning speeds of all rotors at speeds v."""

@@ -70,7 +70,7 @@ def test_sections_are_where_the_second_order_fields_put_them(pair):
 
 def test_rotor_coupling_of_mladenova():
     """Section 8: a rotor on a turning link feels its carrier's turn, a(z, w) Im in M."""
-    text = '''<robot name="two"><link name="base"/>
+    text = """<robot name="two"><link name="base"/>
       <link name="upper"><inertial><origin xyz="0.3 0 0"/><mass value="2"/>
         <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
       <link name="fore"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
@@ -80,7 +80,7 @@ def test_rotor_coupling_of_mladenova():
       <joint name="elbow" type="continuous"><parent link="upper"/><child link="fore"/>
         <origin xyz="0.6 0 0" rpy="0.7 0 0"/><axis xyz="0 0 1"/></joint>
       <flexible_joint joint="elbow" stiffness="100" motor_inertia="0.002" gear_ratio="50"/>
-      </robot>'''
+      </robot>"""
     model = Model(load_robot(text))
     mass = model.mass_matrix(np.array([0.3, -0.4, 2.0]))
     motor, shoulder = model.names.index('elbow/motor'), model.names.index('shoulder')
