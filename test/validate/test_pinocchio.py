@@ -28,14 +28,15 @@ def random_tree(seed: int) -> str:
         inertia = ' '.join(f'{key}="{value:.17g}"' for key, value in words.items())
         parent = 'base' if i == 1 else f'link{rng.integers(1, i)}'
         kind = rng.choice(['revolute', 'revolute', 'prismatic', 'fixed']) if i > 1 else 'revolute'
-        parts.append(f'''
+        parts.append(f"""
             <link name="link{i}"><inertial><origin xyz="{_text(rng.normal(size=3) * 0.3)}"
               rpy="{_text(rng.uniform(-3, 3, 3))}"/><mass value="{rng.uniform(0.5, 5)}"/>
               <inertia {inertia}/></inertial></link>
             <joint name="joint{i}" type="{kind}"><parent link="{parent}"/><child link="link{i}"/>
-              <origin xyz="{_text(rng.normal(size=3) * 0.5)}" rpy="{_text(rng.uniform(-3, 3, 3))}"/>
+              <origin xyz="{_text(rng.normal(size=3) * 0.5)}"
+              rpy="{_text(rng.uniform(-3, 3, 3))}"/>
               <axis xyz="{_text(rng.normal(size=3))}"/>
-              <limit lower="-3" upper="3" effort="100" velocity="10"/></joint>''')
+              <limit lower="-3" upper="3" effort="100" velocity="10"/></joint>""")
     return '\n'.join([*parts, '</robot>'])
 
 

@@ -1,0 +1,145 @@
+"""The 6 s manoeuvre to 1 mm: how fast here, how fast in Exudyn and MuJoCo."""
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from manoeuvre import (
+    END,
+    KD,
+    KP,
+    SETPOINTS,
+    START,
+    phases,
+    run_flex,
+    sampled,
+    tip_error,
+    tips_of,
+)
+from report import Report, Row
+from stages import stage_times
+from timing import shortest
+
+from flex_description import load_robot
+from flex_description.robot import Robot
+from flex_dynamics import Model
+
+SECTION = '6 s manoeuvre of the 4-joint arm'
+LIMIT = 1e-3                                    # m, tip error
+FASTER = 10.0
+# Step (s); and for how long (s) after a step of the set-points it is how small (s).
+FLEX_STEPS = ((0.001,), (0.002,), (0.0025,), (0.005, 0.2, 0.0025), (0.01, 0.2, 0.0025),
+              (0.01, 0.1, 0.002))
+# Beams a link and step (s) with which Exudyn comes near 1 mm: the fastest that does is the peer.
+EXUDYN_LADDER = ((3, 0.003), (3, 0.004), (3, 0.005), (4, 0.002), (4, 0.004), (4, 0.005))
+CONVERGED = (16, 0.0005, 0.004, 2e-5, 0.9, 1e-5)
+MUJOCO = (8, 6.25e-5)
+
+
+def measure(report: Report, results: Path) -> None:
+    robot = load_robot('cibicik_arm')
+    model = Model(robot)
+    if not find_spec('exudyn'):
+        report.note('Exudyn is not installed: no reference and no ratio for the manoeuvre.')
+        return
+    reference = _reference(robot, results)
+    flex = {steps: tip_error(tips_of(model, run_flex(model, *steps)), reference)
+            for steps in FLEX_STEPS}
+    exudyn = {}
+    for setting in EXUDYN_LADDER:
+        tips = run_exudyn(robot, *setting)
+        if tips is not None:
+            exudyn[setting] = tip_error(tips, reference)
+    calls = {('flex', steps): (lambda steps=steps: run_flex(model, *steps)) for steps in flex}
+    calls |= {('exudyn', setting): (lambda setting=setting: run_exudyn(robot, *setting))
+              for setting in exudyn}
+    times = shortest(calls)
+    for steps, error in flex.items():
+        report.add(SECTION, Row(f'flex, {model.n} coordinates, {_steps(*steps)}',
+                                _speed(times['flex', steps], error)))
+    for setting, error in exudyn.items():
+        report.add(SECTION, Row(f'Exudyn, {setting[0]} beams a link, {setting[1] * 1e3:g} ms',
+                                _speed(times['exudyn', setting], error)))
+    _mujoco(robot, reference, report)
+    ours = _fastest({key: times['flex', key] for key in flex}, flex)
+    theirs = _fastest({key: times['exudyn', key] for key in exudyn}, exudyn)
+    if ours is None or theirs is None:
+        report.add(SECTION, Row('flex / Exudyn', 'no setting within 1 mm', f'{FASTER:g}', False))
+        return
+    ratio = theirs / ours
+    report.add(SECTION, Row('times as fast as Exudyn, each at its fastest within 1 mm',
+                            f'{ratio:.1f}', f'at least {FASTER:g}', ratio >= FASTER))
+    if ratio < FASTER:
+        _profile(model, report)
+
+
+def run_exudyn(robot: Robot, *setting) -> np.ndarray | None:
+    """Tip positions (k, 3) of the manoeuvre; None where Exudyn gives up."""
+    import exudyn
+    from exudyn_arm import ExudynArm, Setting
+
+    arm = ExudynArm(robot, START, KP, KD, Setting(*setting))
+    parts = []
+    try:
+        parts = [arm.run(duration, setpoints) for duration, setpoints in phases()]
+    except exudyn.SolverError:
+        return None
+    return sampled(np.concatenate([t for t, _ in parts]), np.concatenate([x for _, x in parts]))
+
+
+def _reference(robot: Robot, results: Path) -> np.ndarray:
+    """Converged tip positions, computed once; the file's name holds what they depend on."""
+    key = hashlib.sha256(f'{robot.urdf}{CONVERGED}'.encode()).hexdigest()[:12]
+    path = results / f'bench_reference_{key}.npy'
+    if path.exists():
+        return np.load(path)
+    print(f'  reference: Exudyn, {CONVERGED[0]} beams a link, {CONVERGED[1] * 1e3:g} ms',
+          flush=True)
+    reference = run_exudyn(robot, *CONVERGED)
+    if reference is None:
+        raise RuntimeError('Exudyn did not get through the manoeuvre with its finest setting')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.save(path, reference)
+    return reference
+
+
+def _mujoco(robot: Robot, reference: np.ndarray, report: Report) -> None:
+    if not find_spec('mujoco'):
+        report.note('MuJoCo is not installed: left out of the manoeuvre.')
+        return
+    from mujoco_arm import run, segmented_arm
+
+    arm = segmented_arm(robot, *MUJOCO)
+    error = tip_error(sampled(*run(arm)), reference)
+    seconds = shortest({'mujoco': lambda: run(arm)}, rounds=1)['mujoco']
+    report.add(SECTION, Row(f'MuJoCo, {MUJOCO[0]} segments a link, {MUJOCO[1] * 1e3:g} ms',
+                            _speed(seconds, error)))
+
+
+def _steps(step: float, start_time: float = 0.0, start_step: float = 0.0) -> str:
+    early = f' ({start_step * 1e3:g} ms for {start_time:g} s after a jump)' if start_time else ''
+    return f'{step * 1e3:g} ms{early}'
+
+
+def _speed(seconds: float, error: tuple[float, float]) -> str:
+    return (f'{END / seconds:.1f} times real time, tip error {error[0] * 1e3:.2f} mm '
+            f'(rms {error[1] * 1e3:.2f})')
+
+
+def _fastest(times: dict, errors: dict) -> float | None:
+    return min((times[key] for key in times if errors[key][0] <= LIMIT), default=None)
+
+
+def _profile(model: Model, report: Report) -> None:
+    from flex_dynamics.simulation import Simulation
+
+    start = np.concatenate((START, np.zeros(model.n - len(START))))
+    for step in sorted({steps[0] for steps in FLEX_STEPS}):
+        simulation = Simulation(model, step, q=start)
+        simulation.set_servo(KP, KD, SETPOINTS[1][1])
+        simulation.advance(round(1.0 / step))
+        report.note(f'With {step * 1e3:g} ms, {simulation.sweeps * step:.2f} solutions of forward '
+                    'dynamics a step in the second after a jump.')
+    report.note(stage_times(model, start, np.zeros(model.n), np.zeros(model.n_joints)))

@@ -1,0 +1,65 @@
+"""The 6 s manoeuvre of Cibicik and Egeland: start, gains, stepped set-points; and our own run."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from flex_dynamics import Model
+from flex_dynamics.simulation import Simulation
+
+START = np.array([0.0, np.pi / 6, 2 * np.pi / 3, np.pi / 6])    # rad
+KP = np.array([4000.0, 12000.0, 6000.0, 400.0])                 # N m/rad
+KD = np.array([800.0, 2400.0, 900.0, 40.0])                     # N m s/rad
+# From when (s), set-points (rad); the paper steps them, with no gravity compensation.
+SETPOINTS = (
+    (0.0, START),
+    (0.5, np.array([0.0, np.pi / 3, np.pi / 3, np.pi / 3])),
+    (3.0, np.array([np.pi / 4, np.pi / 3, np.pi / 3, np.pi / 3])),
+)
+END = 6.0
+SAMPLE = 0.01                                                   # s, between compared positions
+TIMES = np.arange(round(END / SAMPLE) + 1) * SAMPLE
+
+
+def phases() -> Iterator[tuple[float, np.ndarray]]:
+    """Duration (s) and set-points (rad) of each phase."""
+    ends = [start for start, _ in SETPOINTS[1:]] + [END]
+    for (start, setpoints), end in zip(SETPOINTS, ends):
+        yield end - start, setpoints
+
+
+def sampled(times: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Positions (k, 3) at TIMES, of a trajectory with steps of its own."""
+    times, first = np.unique(times, return_index=True)
+    return np.stack([np.interp(TIMES, times, positions[first, i]) for i in range(3)], axis=1)
+
+
+def tip_error(tips: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
+    """Largest and root-mean-square distance (m) of tip positions (k, 3) from the reference."""
+    distance = np.linalg.norm(tips - reference, axis=1)
+    return float(distance.max()), float(np.sqrt(np.mean(distance ** 2)))
+
+
+def run_flex(model: Model, step: float, start_time: float = 0.0,
+             start_step: float | None = None) -> np.ndarray:
+    """Coordinates (k, n) at TIMES, by the fixed-step integrator with `step` s.
+
+    The first `start_time` s after a step of the set-points may take smaller steps.
+    """
+    start = np.concatenate((START, np.zeros(model.n - len(START))))
+    simulation = Simulation(model, step, q=start)
+    states = [start]
+    for duration, setpoints in phases():
+        simulation.set_servo(KP, KD, setpoints)
+        for k in range(round(duration / SAMPLE)):
+            early = start_step is not None and (k + 0.5) * SAMPLE < start_time
+            simulation.step = start_step if early else step
+            simulation.advance(round(SAMPLE / simulation.step))
+            states.append(simulation.q.copy())
+    return np.array(states)
+
+
+def tips_of(model: Model, states: np.ndarray, frame: str = 'tool') -> np.ndarray:
+    """Positions (k, 3) of a frame for coordinates (k, n)."""
+    return np.array([model.pose(q, frame)[:3, 3] for q in states])
