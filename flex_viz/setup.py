@@ -18,6 +18,7 @@ setup(
     entry_points={
         'console_scripts': [
             'state_publisher = flex_viz.nodes.state_publisher:main',
+            'viewer = flex_viz.nodes.viewer:main',
         ],
     },
 )

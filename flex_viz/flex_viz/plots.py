@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -67,7 +67,7 @@ def plot_poses(path: Path, model: Model, times: Sequence[float], states: Sequenc
     _save(figure, path)
 
 
-def _frame(axis: Axes, middle: np.ndarray, half: float) -> None:
+def _frame(axis: Any, middle: np.ndarray, half: float) -> None:
     for name, centre in zip('xyz', middle):
         getattr(axis, f'set_{name}lim')(centre - half, centre + half)
     x, y = middle[:2]

@@ -29,7 +29,6 @@ from rclpy.task import Future
 
 from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.model import ORDERS
 
 LARGEST = sys.float_info.max
 
@@ -107,7 +106,7 @@ def declare_model(node: Node) -> Model:
     overlay = declare(node, 'overlay', '', 'YAML file that makes links of the robot flexible; '
                       'empty: none', fixed=True)
     order = declare(node, 'order', 'second', 'how the deformation field is expanded',
-                    choices=ORDERS, fixed=True)
+                    choices=('linear', 'first', 'second'), fixed=True)
     loaded = load_robot(robot, overlay or None)
     for warning in loaded.warnings:
         node.get_logger().warning(warning)

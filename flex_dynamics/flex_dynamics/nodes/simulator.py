@@ -65,7 +65,9 @@ class Simulator(Node):
         self._flex_state = self.create_publisher(FlexState, 'flex_state', quality)
         self._joint_states = self.create_publisher(JointState, 'joint_states', quality)
         self._clock_topic = self.create_publisher(Clock, '/clock', 10)
-        self.create_subscription(JointState, 'joint_commands', self._receive, quality)
+        # Free running only the newest command counts; a queue would make all of them late.
+        self.create_subscription(JointState, 'joint_commands', self._receive,
+                                 QoSProfile(depth=10 if self.timing.lockstep else 1))
         self._simulation_services = SimulationServices(self)
         Diagnostics(self, model.robot.name, self._status)
         period = self.timing.period / self.timing.real_time_factor
