@@ -38,18 +38,29 @@ def close(found, expected, tolerance) -> bool:
 
 @pytest.fixture(scope='module')
 def arm() -> Model:
-    return Model(load_robot('cibicik_arm_paper'), 'linear')
+    return model_of(NAMED[0], 'linear')
 
 
-def pair(robot, other: str, seed=3, elastic=0.003):
-    model = Model(robot, 'linear')
-    q, v = random_state(np.random.default_rng(seed), model, elastic)
-    return model, Model(robot, other), q, v
+MODELS: dict[tuple[str, str], Model] = {}
+
+
+def model_of(robot, order: str) -> Model:
+    """Models are frozen, so that all tests may share one."""
+    if (robot.name, order) not in MODELS:
+        MODELS[robot.name, order] = Model(robot, order)
+    return MODELS[robot.name, order]
+
+
+def linear(robot, elastic=0.003) -> tuple[Model, np.ndarray, np.ndarray]:
+    """The linear model of a robot and a state of small deflections."""
+    model = model_of(robot, 'linear')
+    return model, *random_state(np.random.default_rng(3), model, elastic)
 
 
 @pytest.mark.parametrize('robot', NAMED + TREES, ids=name_of)
 def test_without_deflection_all_orders_agree(robot):
-    model, second, q, v = pair(robot, 'second')
+    model, q, v = linear(robot)
+    second = model_of(robot, 'second')
     (q, _), (v, _) = split(model, q), split(model, v)
     assert close(model.mass_matrix(q), second.mass_matrix(q), 1e-9)
     assert close(model.bias_force(q, v), second.bias_force(q, v), 1e-9)
@@ -57,7 +68,7 @@ def test_without_deflection_all_orders_agree(robot):
 
 @pytest.mark.parametrize('robot', NAMED + TREES, ids=name_of)
 def test_mass_and_gravity_are_linear_in_the_elastic_coordinates(robot):
-    model, _, q, v = pair(robot, 'second')
+    model, q, _ = linear(robot)
     rigid, bent = split(model, q)
     for term in (model.mass_matrix, model.gravity_force):
         rest = term(rigid)
@@ -66,7 +77,7 @@ def test_mass_and_gravity_are_linear_in_the_elastic_coordinates(robot):
 
 @pytest.mark.parametrize('robot', NAMED + TREES, ids=name_of)
 def test_rate_of_mass_matrix_less_twice_c_is_skew(robot):
-    model, _, q, v = pair(robot, 'second')
+    model, q, v = linear(robot)
     mass, coriolis = model.mass_and_coriolis(q, v)
     rate = slope(lambda s: model._linear.terms(q + s * v, v)[0])
     skew = rate - 2.0 * coriolis
@@ -77,7 +88,8 @@ def test_rate_of_mass_matrix_less_twice_c_is_skew(robot):
 @pytest.mark.parametrize('robot', NAMED + TREES, ids=name_of)
 def test_joints_feel_what_order_first_has_to_first_order(robot):
     """Joint columns of P are right to first order; only elastic rows know which omega it is."""
-    model, first, q, v = pair(robot, 'first', elastic=0.02)
+    model, q, v = linear(robot, 0.02)
+    first = model_of(robot, 'first')
     (rigid, bent), (still, bending) = split(model, q), split(model, v)
     joints = slice(0, model.n_joints)
     expected = slope(lambda s: first.mass_matrix(rigid + s * bent))
@@ -92,7 +104,8 @@ def test_joints_feel_what_order_first_has_to_first_order(robot):
                                   'rest_to_rest_link'])
 def test_planar_motion_has_the_first_order_part_of_order_first(name):
     """In a plane theta' is the angular velocity of a rotation, so both truncations are one."""
-    model, first, q, v = pair(load_robot(name), 'first', elastic=0.02)
+    model, q, v = linear(load_robot(name), 0.02)
+    first = model_of(model.robot, 'first')
     (rigid, bent), (still, bending) = split(model, q), split(model, v)
     expected = slope(lambda s: first.mass_matrix(rigid + s * bent))
     assert close(model._linear.terms(rigid + bent, v)[0] - model.mass_matrix(rigid), expected,
@@ -106,7 +119,7 @@ def test_planar_motion_has_the_first_order_part_of_order_first(name):
 def test_joint_rows_are_those_of_the_lagrangian_of_the_truncated_mass(name):
     """Elastic rows are not: the second-order part of M has a first-order gradient, which (112)
     keeps, as order `first` does, and a Lagrangian of the truncated M loses."""
-    model, _, q, v = pair(load_robot(name), 'second', elastic=0.02)
+    model, q, v = linear(load_robot(name), 0.02)
     (rigid, bent), (still, bending) = split(model, q), split(model, v)
 
     def lagrange(q, v):
@@ -145,7 +158,7 @@ def test_spatial_arm_is_the_paper_s(arm):
 
 @pytest.mark.parametrize('robot', NAMED + TREES, ids=name_of)
 def test_forward_undoes_inverse(robot):
-    model, _, q, v = pair(robot, 'second')
+    model, q, v = linear(robot)
     rng = np.random.default_rng(1)
     tau = rng.normal(size=model.n_joints)
     load = [Wrench(robot.links[-1].name, rng.normal(size=3), rng.normal(size=3))]
@@ -199,7 +212,7 @@ def test_where_the_truncated_mass_gives_out_the_call_says_so(arm):
 def test_step_of_the_first_joint_bends_link_2_beyond_the_linear_order(arm):
     """The manoeuvre from 3 s on: the paper's M gives out after 7 ms, at 0.041; M truncated from
     order `first`, whose theta' is that of a rotation, after 15.5 ms, at 0.07."""
-    first = Model(arm.robot, 'first')
+    first = model_of(arm.robot, 'first')
     kp, kd = np.array([4000, 12000, 6000, 400.0]), np.array([800, 2400, 900, 40.0])
     target = np.array([0.0, *3 * [np.pi / 3]])
     joints = target.copy()
