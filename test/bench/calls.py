@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -24,8 +25,8 @@ def measure(report: Report) -> None:
     q[model.n_joints:] *= 0.03
     tau = np.ones(model.n_joints)
     calls: dict[str, Callable[[], object]] = {
-        'forward dynamics': lambda: model.forward_dynamics(q, v, tau),
-        'M, C, K, D, g': lambda: model.terms(q, v),
+        'forward dynamics': partial(model.forward_dynamics, q, v, tau),
+        'M, C, K, D, g': partial(model.terms, q, v),
     }
     peers = _pinocchio_calls(robot) if find_spec('pinocchio') else {}
     times = interleaved({**calls, **peers})
@@ -43,8 +44,14 @@ def measure(report: Report) -> None:
         ratio = times[name] / best
         report.add(SECTION, Row(f'{name} / ABA', f'{ratio:.2f}', f'at most {limit:g}',
                                 ratio <= limit))
-        if ratio > limit:
+        if ratio > limit and name == 'forward dynamics':
             report.note(stage_times(model, q, v, tau))
+        elif ratio > limit:
+            parts = interleaved({'M': partial(model.mass_matrix, q),
+                                 'M, C': partial(model.mass_and_coriolis, q, v),
+                                 'M, C, K, D, g': partial(model.terms, q, v)})
+            report.note('Where the terms spend their time: ' + ', '.join(
+                f'{part} {_microseconds(seconds)}' for part, seconds in parts.items()))
 
 
 def _pinocchio_calls(robot) -> dict[str, Callable[[], object]]:
@@ -58,9 +65,8 @@ def _pinocchio_calls(robot) -> dict[str, Callable[[], object]]:
         v = np.random.default_rng(1).normal(size=model.nv) * 0.05
         q = pin.integrate(model, pin.neutral(model), v)
         tau = np.ones(model.nv)
-        calls[f'ABA, {kind}'] = (lambda model=model, data=data, q=q, v=v, tau=tau:
-                                 pin.aba(model, data, q, v, tau))
-        calls[f'CRBA, {kind}'] = (lambda model=model, data=data, q=q: pin.crba(model, data, q))
+        calls[f'ABA, {kind}'] = partial(pin.aba, model, data, q, v, tau)
+        calls[f'CRBA, {kind}'] = partial(pin.crba, model, data, q)
     return calls
 
 

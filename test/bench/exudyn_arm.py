@@ -5,7 +5,6 @@ multibody program.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +39,8 @@ class Setting:
 class ExudynArm:
     """A chain of joints about z, at `start` (rad), held by servos kp (N m/rad), kd (N m s/rad)."""
 
-    def __init__(self, robot: Robot, start: Sequence[float], kp: Sequence[float],
-                 kd: Sequence[float], setting: Setting) -> None:
+    def __init__(self, robot: Robot, start: np.ndarray, kp: np.ndarray, kd: np.ndarray,
+                 setting: Setting) -> None:
         self.setting = setting
         self.time = 0.0
         self.servos: list = []
@@ -149,7 +148,7 @@ class ExudynArm:
                                       writeToFile=False)
         return self.mbs.AddSensor(sensor)
 
-    def run(self, duration: float, setpoints: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    def run(self, duration: float, setpoints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Step the set-points (rad), go on for `duration` s: times (k,), tip positions (k, 3)."""
         for servo, setpoint in zip(self.servos, setpoints):
             self.mbs.SetObjectParameter(servo, 'offset', setpoint)

@@ -1,6 +1,7 @@
 """Chains of more and more flexible links: the time of forward dynamics should grow as they do."""
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,8 +44,7 @@ def measure(report: Report, results: Path) -> None:
         q, v = rng.uniform(-0.2, 0.2, model.n), rng.uniform(-0.1, 0.1, model.n)
         q[model.n_joints:] *= 0.02
         tau = np.zeros(model.n_joints)
-        calls[str(count)] = (lambda model=model, q=q, v=v, tau=tau:
-                             model.forward_dynamics(q, v, tau))
+        calls[str(count)] = partial(model.forward_dynamics, q, v, tau)
     times = interleaved(calls)
     per_link = np.array([times[str(count)] / count for count in COUNTS]) * 1e6
     for count, value in zip(COUNTS, per_link):

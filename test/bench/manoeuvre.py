@@ -42,7 +42,7 @@ def tip_error(tips: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
 
 
 def run_flex(model: Model, step: float, start_time: float = 0.0,
-             start_step: float | None = None) -> np.ndarray:
+             start_step: float = 0.0) -> np.ndarray:
     """Coordinates (k, n) at TIMES, by the fixed-step integrator with `step` s.
 
     The first `start_time` s after a step of the set-points may take smaller steps.
@@ -53,7 +53,7 @@ def run_flex(model: Model, step: float, start_time: float = 0.0,
     for duration, setpoints in phases():
         simulation.set_servo(KP, KD, setpoints)
         for k in range(round(duration / SAMPLE)):
-            early = start_step is not None and (k + 0.5) * SAMPLE < start_time
+            early = (k + 0.5) * SAMPLE < start_time
             simulation.step = start_step if early else step
             simulation.advance(round(SAMPLE / simulation.step))
             states.append(simulation.q.copy())

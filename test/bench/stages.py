@@ -1,6 +1,9 @@
 """Where the time of forward dynamics goes: its stages timed inside one kernel."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numba import njit
 from timing import interleaved
@@ -28,7 +31,7 @@ def _repeat(table, body, coef, size, work, gravity, q, v, tau, force, zeros, a, 
         if stages > 1:
             applied_forces(table, body, coef, q, v, tau, force)
         if stages > 2:
-            kinematics(table, body, coef, q, v, w)
+            kinematics(table, body, coef, q, v, w, False)
         if stages > 3:
             own_inertia(table, body, coef, q, v, w)
         if stages > 4:
@@ -37,19 +40,17 @@ def _repeat(table, body, coef, size, work, gravity, q, v, tau, force, zeros, a, 
 
 
 def stage_times(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> str:
-    """A small table: microseconds and share of each stage of one call from Python."""
+    """A small table: microseconds and share of each stage, then of a whole call from Python."""
     force, zeros, a = np.zeros(model.n), np.zeros(model.n), np.zeros(model.n)
-
-    def upto(stages: int):
-        return lambda: _repeat(*model._arrays, model._work, model.gravity, q, v, tau, force, zeros,
-                               a, stages, REPEATS)
-
-    times = interleaved({str(k): upto(k) for k in range(len(STAGES) + 1)})
-    times = {k: t / REPEATS for k, t in times.items()}
-    call = interleaved({'call': lambda: model.forward_dynamics(q, v, tau)})['call']
-    parts = {name: times[str(k + 1)] - times[str(k)] for k, name in enumerate(STAGES)}
-    parts['checks and the way into the kernel'] = call - times[str(len(STAGES))]
-    lines = [f'Where a call of forward dynamics ({model.n} coordinates) spends its time:']
-    lines += [f'  {name:<38}{max(t, 0.0) * 1e6:7.2f} us {max(t, 0.0) / call:6.0%}'
-              for name, t in parts.items()]
-    return '\n'.join([*lines, f'  {"together":<38}{call * 1e6:7.2f} us'])
+    calls: dict[str, Callable[[], object]] = {
+        str(stages): partial(_repeat, *model._arrays, model._work, model.gravity, q, v, tau, force,
+                             zeros, a, stages, REPEATS)
+        for stages in range(len(STAGES) + 1)}
+    times = interleaved({**calls, 'call': partial(model.forward_dynamics, q, v, tau)})
+    kernel = [times[str(stages)] / REPEATS for stages in range(len(STAGES) + 1)]
+    lines = [f'Where forward dynamics ({model.n} coordinates) spends its time:']
+    for k, name in enumerate(STAGES):
+        stage = kernel[k + 1] - kernel[k]
+        lines.append(f'  {name:<34}{stage * 1e6:7.2f} us {stage / kernel[-1]:6.0%}')
+    return '\n'.join([*lines, f'  {"in the kernel":<34}{kernel[-1] * 1e6:7.2f} us',
+                      f'  {"called from Python":<34}{times["call"] * 1e6:7.2f} us'])

@@ -23,6 +23,7 @@ def test_manoeuvre_of_the_4_joint_arm():
     model = Model(robot)
     states = run_flex(model, 0.001)
     reference = run_exudyn(robot, 8, 0.001, 0.004, 2e-5, 0.9, 1e-4)
+    assert reference is not None
     largest, rms = tip_error(tips_of(model, states), reference)
     assert largest < 0.5e-3
     assert rms < 0.1e-3
