@@ -34,13 +34,14 @@ from flex_dynamics.kernels.layout import (
 from flex_dynamics.kernels.recursive_forward_dynamics import (
     add_force_to_parent,
     add_inertia_to_parent,
+    move_to_parent,
 )
 from flex_dynamics.kernels.workspace import carve
 
 
 def coriolis_workspace_length(size) -> int:
     nodes, elastic, most = int(size[0]), max(int(size[1]), 1), int(size[2])
-    return 36 * nodes + elastic * (12 + most) + 72
+    return 36 * nodes + elastic * (12 + most) + 60
 
 
 @njit(**OPTIONS)
@@ -58,7 +59,8 @@ def _twist_cross_transposed(s, x, scale, out):
 def _own_motion(i, table, body, v, w, out):
     """Relative twist of a node against its parent, in the node's axes: X_rate = -[own x] X."""
     kind, parent = table[i, KIND], table[i, PARENT]
-    out[:] = 0.0
+    for k in range(6):
+        out[k] = 0.0
     if kind == ON_BEAM:
         start, row = table[parent, ELASTIC], table[i, PHI_ROW]
         for m in range(table[parent, MODES]):
@@ -80,7 +82,7 @@ def _carry_up(node, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravit
     F, FC: force of the coordinate `column` on the node's twist per unit acceleration and speed;
     g, h: force on the coordinate per unit V' and V of the node. All are overwritten.
     """
-    own, t = w.six[2], w.six[3]
+    own = w.six[2]
     while node >= 0:
         kind, parent, at = table[node, KIND], table[node, PARENT], table[node, Q]
         if kind == ON_BEAM:
@@ -119,18 +121,10 @@ def _carry_up(node, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravit
                 _own_motion(node, table, body, v, w, own)
                 # h_parent = X'h + X_rate' g, X_rate = -[own x] X.
                 _twist_cross_transposed(own, g, -1.0, h)
-                t[:] = 0.0
-                add_force_to_parent(w.R[node], w.p[node], h, t)
-                h[:] = t
-                t[:] = 0.0
-                add_force_to_parent(w.R[node], w.p[node], g, t)
-                g[:] = t
-                t[:] = 0.0
-                add_force_to_parent(w.R[node], w.p[node], FC, t)
-                FC[:] = t
-            t[:] = 0.0
-            add_force_to_parent(w.R[node], w.p[node], F, t)
-            F[:] = t
+                move_to_parent(w.R[node], w.p[node], h)
+                move_to_parent(w.R[node], w.p[node], g)
+                move_to_parent(w.R[node], w.p[node], FC)
+            move_to_parent(w.R[node], w.p[node], F)
         else:
             weight[column] = _weight(w.R[node], F, gravity)
         node = parent
@@ -143,22 +137,6 @@ def _weight(R, F, gravity):
     for i in range(3):
         s -= gravity[i] * (R[i, 0] * F[3] + R[i, 1] * F[4] + R[i, 2] * F[5])
     return s
-
-
-@njit(**OPTIONS)
-def _add_square_to_parent(R, p, A, T, parent):
-    """parent (6, 6) += X' A X for any square A."""
-    for i in range(6):
-        T[i, :] = 0.0
-        add_force_to_parent(R, p, A[i], T[i])
-    column, out = T[6], T[7]
-    for j in range(6):
-        for i in range(6):
-            column[i] = T[i, j]
-        out[:] = 0.0
-        add_force_to_parent(R, p, column, out)
-        for i in range(6):
-            parent[i, j] += out[i]
 
 
 @njit(**OPTIONS)
@@ -180,8 +158,8 @@ def mass_and_coriolis(table, body, coef, size, work, more_work, gravity, q, v, w
     at += 6 * elastic
     CE = more_work[at:at + most * elastic].reshape((elastic, most))
     at += most * elastic
-    T = more_work[at:at + 48].reshape((8, 6))
-    vectors = more_work[at + 48:at + 72].reshape((4, 6))
+    T = more_work[at:at + 36].reshape((6, 6))
+    vectors = more_work[at + 36:at + 60].reshape((4, 6))
     kinematics(table, body, coef, q, v, w, with_c)
     first = table[0, ELASTIC]
     M[:, :] = 0.0
@@ -223,11 +201,12 @@ def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T
             M[start + m, start + d] = w.H[e + max(m, d), min(m, d)]
             if with_c:
                 C[start + m, start + d] = CE[e + m, d]
-        F[:] = w.F[e + m]
-        g[:] = w.F[e + m]
-        if with_c:
-            FC[:] = on_twist[e + m]
-            h[:] = on_amplitude[e + m]
+        for k in range(6):
+            F[k] = w.F[e + m, k]
+            g[k] = w.F[e + m, k]
+            if with_c:
+                FC[k] = on_twist[e + m, k]
+                h[k] = on_amplitude[e + m, k]
         _carry_up(i, start + m, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
                   weight)
     dof = 0
@@ -277,7 +256,7 @@ def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T
         # B_parent += X'(I X_rate + B X), X_rate = -[own x] X.
         for k in range(6):
             _twist_cross_transposed(own, A[k], -1.0, B[k])
-        _add_square_to_parent(w.R[i], w.p[i], B, T, BC[parent])
+        add_inertia_to_parent(w.R[i], w.p[i], B, T, BC[parent])
     if kind == ON_BEAM:
         _mass_to_beam(i, table, w, first)
     add_inertia_to_parent(w.R[i], w.p[i], A, T, w.A[parent])
@@ -286,14 +265,14 @@ def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T
 @njit(**OPTIONS)
 def _carry_past_joint(i, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight):
     """Carry a joint coordinate's vectors from its own node to the parent, then on."""
-    own, t = w.six[2], w.six[3]
+    own = w.six[2]
     if with_c:
         _own_motion(i, table, body, v, w, own)
         _twist_cross_transposed(own, g, -1.0, h)
-    for vector in (F, FC, g, h):
-        t[:] = 0.0
-        add_force_to_parent(w.R[i], w.p[i], vector, t)
-        vector[:] = t
+        move_to_parent(w.R[i], w.p[i], h)
+        move_to_parent(w.R[i], w.p[i], g)
+        move_to_parent(w.R[i], w.p[i], FC)
+    move_to_parent(w.R[i], w.p[i], F)
     _carry_up(table[i, PARENT], column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
               weight)
 

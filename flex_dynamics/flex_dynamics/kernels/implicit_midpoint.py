@@ -121,13 +121,13 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
             wrenches, R_world, p_world, scratch, h, steps, tolerance, most):
     """Advance q, v (n,) by `steps` of h in place; a (n,) is the last acceleration, a first guess.
 
-    scratch (9, n). Returns (status, iterations): status 0, or 1 + a coordinate without inertia,
+    scratch (8, n). Returns (status, iterations): status 0, or 1 + a coordinate without inertia,
     DIVERGED if a number is no longer finite, NOT_CONVERGED; the state is then the last good one.
     """
     n = q.shape[0]
-    force, diagonal, qm, vm, qp, new, base_force, base_diagonal, last = (
+    force, diagonal, qm, vm, qp, new, base_force, base_diagonal = (
         scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5], scratch[6],
-        scratch[7], scratch[8])
+        scratch[7])
     torque = base_force
     w = carve(work, size)
     friction = False
@@ -143,11 +143,6 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
         applied_forces(table, body, coef, qp, v, torque, force)
         if friction:
             base_force[:] = force
-        # Extrapolate the acceleration: one sweep fewer on smooth motion.
-        for i in range(n):
-            guess = 2.0 * a[i] - last[i]
-            last[i] = a[i]
-            a[i] = guess
         converged = False
         for sweep in range(most):
             for i in range(n):
@@ -183,12 +178,12 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
             q[i] = qp[i] + 0.5 * h * v[i] + 0.5 * h * h * a[i]
             v[i] = v[i] + h * a[i]
         if table[0, KIND] == FLOATING:
-            recentre(q, v, last, a, table[0, Q] + 3)
+            recentre(q, v, table[0, Q] + 3)
     return 0, used
 
 
 @njit(**OPTIONS)
-def recentre(q, v, last, a, at):
+def recentre(q, v, at):
     """Keep the rotation vector of a floating base below a half turn: same pose, same motion."""
     x, y, z = q[at], q[at + 1], q[at + 2]
     t2 = x * x + y * y + z * z
@@ -208,5 +203,3 @@ def recentre(q, v, last, a, at):
     v[at] = o0 + 0.5 * w0 + d * (y * w2 - z * w1)
     v[at + 1] = o1 + 0.5 * w1 + d * (z * w0 - x * w2)
     v[at + 2] = o2 + 0.5 * w2 + d * (x * w1 - y * w0)
-    for i in range(a.shape[0]):
-        last[i] = a[i]

@@ -40,40 +40,49 @@ from flex_dynamics.kernels.workspace import carve
 
 
 @njit(**OPTIONS)
+def at_parent(R, p, m0, m1, m2, l0, l1, l2):
+    """X' of a wrench (moment m, force l): what a child's wrench is at its parent."""
+    f0 = R[0, 0] * l0 + R[0, 1] * l1 + R[0, 2] * l2
+    f1 = R[1, 0] * l0 + R[1, 1] * l1 + R[1, 2] * l2
+    f2 = R[2, 0] * l0 + R[2, 1] * l1 + R[2, 2] * l2
+    return (R[0, 0] * m0 + R[0, 1] * m1 + R[0, 2] * m2 + p[1] * f2 - p[2] * f1,
+            R[1, 0] * m0 + R[1, 1] * m1 + R[1, 2] * m2 + p[2] * f0 - p[0] * f2,
+            R[2, 0] * m0 + R[2, 1] * m1 + R[2, 2] * m2 + p[0] * f1 - p[1] * f0, f0, f1, f2)
+
+
+@njit(**OPTIONS)
 def add_force_to_parent(R, p, force, parent):
-    """parent += X' force: the wrench of a child seen at its parent."""
-    f0 = R[0, 0] * force[3] + R[0, 1] * force[4] + R[0, 2] * force[5]
-    f1 = R[1, 0] * force[3] + R[1, 1] * force[4] + R[1, 2] * force[5]
-    f2 = R[2, 0] * force[3] + R[2, 1] * force[4] + R[2, 2] * force[5]
-    parent[0] += (R[0, 0] * force[0] + R[0, 1] * force[1] + R[0, 2] * force[2]
-                  + p[1] * f2 - p[2] * f1)
-    parent[1] += (R[1, 0] * force[0] + R[1, 1] * force[1] + R[1, 2] * force[2]
-                  + p[2] * f0 - p[0] * f2)
-    parent[2] += (R[2, 0] * force[0] + R[2, 1] * force[1] + R[2, 2] * force[2]
-                  + p[0] * f1 - p[1] * f0)
+    """parent += X' force."""
+    m0, m1, m2, f0, f1, f2 = at_parent(R, p, force[0], force[1], force[2], force[3], force[4],
+                                       force[5])
+    parent[0] += m0
+    parent[1] += m1
+    parent[2] += m2
     parent[3] += f0
     parent[4] += f1
     parent[5] += f2
 
 
 @njit(**OPTIONS)
+def move_to_parent(R, p, force):
+    """force = X' force, in place."""
+    force[0], force[1], force[2], force[3], force[4], force[5] = at_parent(
+        R, p, force[0], force[1], force[2], force[3], force[4], force[5])
+
+
+@njit(**OPTIONS)
 def add_inertia_to_parent(R, p, A, T, parent):
-    """parent (6, 6) += X' A X for a symmetric A; T (6, 6) is scratch."""
+    """parent (6, 6) += X' A X for any square A; T (6, 6) is scratch."""
     # T = A X row by row: each row of A is a wrench seen at the parent.
     for i in range(6):
-        row = A[i]
-        T[i, :] = 0.0
-        add_force_to_parent(R, p, row, T[i])
+        T[i, 0], T[i, 1], T[i, 2], T[i, 3], T[i, 4], T[i, 5] = at_parent(
+            R, p, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5])
     for j in range(6):
-        f0 = R[0, 0] * T[3, j] + R[0, 1] * T[4, j] + R[0, 2] * T[5, j]
-        f1 = R[1, 0] * T[3, j] + R[1, 1] * T[4, j] + R[1, 2] * T[5, j]
-        f2 = R[2, 0] * T[3, j] + R[2, 1] * T[4, j] + R[2, 2] * T[5, j]
-        parent[0, j] += (R[0, 0] * T[0, j] + R[0, 1] * T[1, j] + R[0, 2] * T[2, j]
-                         + p[1] * f2 - p[2] * f1)
-        parent[1, j] += (R[1, 0] * T[0, j] + R[1, 1] * T[1, j] + R[1, 2] * T[2, j]
-                         + p[2] * f0 - p[0] * f2)
-        parent[2, j] += (R[2, 0] * T[0, j] + R[2, 1] * T[1, j] + R[2, 2] * T[2, j]
-                         + p[0] * f1 - p[1] * f0)
+        m0, m1, m2, f0, f1, f2 = at_parent(R, p, T[0, j], T[1, j], T[2, j], T[3, j], T[4, j],
+                                           T[5, j])
+        parent[0, j] += m0
+        parent[1, j] += m1
+        parent[2, j] += m2
         parent[3, j] += f0
         parent[4, j] += f1
         parent[5, j] += f2
@@ -286,11 +295,7 @@ def elastic_joint_pivot(i, table, body, force, diagonal, by_damping, by_stiffnes
     a0, a1, a2 = row[ROTOR_AXIS], row[ROTOR_AXIS + 1], row[ROTOR_AXIS + 2]
     rotor[0], rotor[1], rotor[2] = inertia * a0, inertia * a1, inertia * a2
     spin = rate + a0 * omega[0] + a1 * omega[1] + a2 * omega[2]
-    screw_wrench = w.six[4]
-    screw_wrench[:] = 0.0
-    add_force_to_parent(w.R[i], w.p[i], U, screw_wrench)
-    for j in range(6):
-        U[j] = screw_wrench[j]
+    move_to_parent(w.R[i], w.p[i], U)
     add_inertia_to_parent(w.R[i], w.p[i], A, T, w.A[parent])
     add_force_to_parent(w.R[i], w.p[i], bias, w.b[parent])
     B, b = w.A[parent], w.b[parent]
