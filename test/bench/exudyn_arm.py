@@ -24,7 +24,8 @@ class Setting:
     """What decides speed and accuracy: beams a link, step (s), integrator and Newton settings.
 
     A stepped set-point jerks the light first node of a beam within a microsecond; the integrator
-    is first-order accurate over such a jump, so the first `start_time` s take small steps.
+    is first-order accurate over such a jump, so the first `start_time` s take small steps; after
+    `settle_time` s, if given, the steps may be longer again.
     Newton's tolerance is relative; a tight one cuts steps endlessly.
     """
 
@@ -34,6 +35,8 @@ class Setting:
     start_step: float = 2e-5
     spectral_radius: float = 0.9
     tolerance: float = 1e-3
+    settle_time: float = 0.0
+    settled_step: float = 0.0
 
 
 class ExudynArm:
@@ -152,9 +155,14 @@ class ExudynArm:
         """Step the set-points (rad), go on for `duration` s: times (k,), tip positions (k, 3)."""
         for servo, setpoint in zip(self.servos, setpoints):
             self.mbs.SetObjectParameter(servo, 'offset', setpoint)
-        start = self._solve(self.setting.start_time, self.setting.start_step, modified=False)
-        rest = self._solve(duration - self.setting.start_time, self.setting.step, modified=True)
-        rows = np.concatenate((start, rest[1:]))
+        setting = self.setting
+        settle = (setting.settle_time or duration) - setting.start_time
+        parts = [self._solve(setting.start_time, setting.start_step, modified=False),
+                 self._solve(settle, setting.step, modified=True)[1:]]
+        if setting.settle_time:
+            parts.append(self._solve(duration - setting.settle_time, setting.settled_step,
+                                     modified=True)[1:])
+        rows = np.concatenate(parts)
         return rows[:, 0], rows[:, 1:4]
 
     def _solve(self, duration: float, step: float, modified: bool) -> np.ndarray:
