@@ -61,7 +61,9 @@ def measure(report: Report, results: Path) -> None:
     errors = {}
     for name, run in {**ours, **theirs}.items():
         motion = run()
-        if motion is not None:
+        if motion is None:
+            report.note(f'{name}: gave up.')
+        else:
             tips = tips_of(model, motion) if name in ours else motion
             errors[name] = tip_error(tips, reference)
     times = shortest({name: {**ours, **theirs}[name] for name in errors})

@@ -156,12 +156,11 @@ class ExudynArm:
         for servo, setpoint in zip(self.servos, setpoints):
             self.mbs.SetObjectParameter(servo, 'offset', setpoint)
         setting = self.setting
-        settle = (setting.settle_time or duration) - setting.start_time
+        settle = min(setting.settle_time or duration, duration)
         parts = [self._solve(setting.start_time, setting.start_step, modified=False),
-                 self._solve(settle, setting.step, modified=True)[1:]]
-        if setting.settle_time:
-            parts.append(self._solve(duration - setting.settle_time, setting.settled_step,
-                                     modified=True)[1:])
+                 self._solve(settle - setting.start_time, setting.step, modified=True)[1:]]
+        if settle < duration:
+            parts.append(self._solve(duration - settle, setting.settled_step, modified=True)[1:])
         rows = np.concatenate(parts)
         return rows[:, 0], rows[:, 1:4]
 
