@@ -53,11 +53,17 @@ def frequencies(model, q, joints: str = 'free', joint_stiffness=None):
         raise DynamicsError(f"joints: expected 'free' or 'locked', found {joints!r}")
     mass, stiffness = model.mass_matrix(q), model.stiffness_matrix()
     if joint_stiffness is not None:
+        springs = model.finite_vector(joint_stiffness, 'joint_stiffness', model.n_joints)
         inputs = model.input_matrix(q)
-        stiffness = stiffness + inputs @ np.diag(joint_stiffness) @ inputs.T
+        stiffness = stiffness + inputs @ np.diag(springs) @ inputs.T
     keep = np.arange(model.n_joints if joints == 'locked' else 0, model.n)
     shapes = np.zeros((model.n, len(keep)))
-    squares, vectors = eigh(stiffness[np.ix_(keep, keep)], mass[np.ix_(keep, keep)])
+    try:
+        squares, vectors = eigh(stiffness[np.ix_(keep, keep)], mass[np.ix_(keep, keep)])
+    except np.linalg.LinAlgError:
+        # The recursion's pivots know which coordinate it is.
+        model.forward_dynamics(q, np.zeros(model.n), np.zeros(model.n_joints))
+        raise DynamicsError('frequencies: mass matrix not positive definite') from None
     shapes[keep] = vectors
     return np.sqrt(np.maximum(squares, 0.0)), shapes
 

@@ -114,6 +114,8 @@ class Assembly:
         if centre.shape != (3,) or tensor.shape != (3, 3):
             raise DynamicsError(f'payload {name}: expected centre (3,) and tensor (3, 3), found '
                                 f'{centre.shape} and {tensor.shape}')
+        if not (np.isfinite(centre).all() and np.isfinite(tensor).all()):
+            raise DynamicsError(f'payload {name}: expected finite numbers for centre and tensor')
         self._carrier(frame, x)
         return self._changed({**self._payloads, name: (frame, Inertia(mass, centre, tensor), x)})
 

@@ -71,7 +71,11 @@ def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.nda
     """
     if method not in METHODS:
         raise DynamicsError(f'method: expected one of {", ".join(METHODS)}, found {method!r}')
+    if not 0.0 < step < np.inf:
+        raise DynamicsError(f'step: expected a positive time in s, found {step}')
     output_step = step if output_step is None else output_step
+    if not 0.0 < output_step < np.inf:
+        raise DynamicsError(f'output_step: expected a positive time in s, found {output_step}')
     inner = round(output_step / step)
     if inner < 1 or abs(inner * step - output_step) > 1e-9 * output_step:
         raise DynamicsError(f'output_step: expected a multiple of the step {step:g} s, found '
