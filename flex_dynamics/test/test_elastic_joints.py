@@ -11,7 +11,7 @@ from flex_dynamics import Model, Simulation, simulate
 
 
 def test_two_inertias_on_a_spring():
-    """sqrt(K (1/I + 1/(N^2 Im))), with the link's 0.1 kg m2 and the rotor seen through the gear."""
+    """sqrt(K (1/I + 1/(N^2 Im))): a link of 0.1 kg m2, and the rotor as the gear shows it."""
     gear, rotor, spring = 20.0, 5e-4, 80.0
     model = Model(body_robot(outside=f'<flexible_joint joint="joint1" stiffness="{spring}" '
                              f'motor_inertia="{rotor}" gear_ratio="{gear}"/>'))

@@ -111,6 +111,18 @@ def test_coriolis_and_gravity_make_the_bias(case):
     assert relative(m.bias_force(case.q, case.v) - force, force) < 1e-11
 
 
+def test_terms_in_one_call_are_those_of_single_calls(case):
+    m = case.model
+    terms = m.terms(case.q, case.v)
+    mass, coriolis = m.mass_and_coriolis(case.q, case.v)
+    assert relative(terms.M - mass, mass) < 1e-14
+    assert relative(terms.M - m.mass_matrix(case.q), mass) < 1e-14
+    assert relative(terms.C - coriolis, coriolis) < 1e-14
+    assert relative(terms.g - m.gravity_force(case.q), mass) < 1e-11
+    assert (m.stiffness_matrix() == terms.K).all() and (m.damping_matrix() == terms.D).all()
+    assert (m.input_matrix(case.q) == terms.B).all()
+
+
 def test_gravity_force_is_the_gradient_of_gravity_energy(case):
     m = case.model
     rng, zero = np.random.default_rng(6), np.zeros(m.n)

@@ -1,0 +1,141 @@
+"""Every bad question ends in a DynamicsError that says what was expected and what was found."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from flex_description import load_robot
+from flex_dynamics import (
+    DistributedLoad,
+    DynamicsError,
+    Model,
+    Servo,
+    Simulation,
+    Wrench,
+    simulate,
+)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Model(load_robot('lab_link'))
+
+
+def nan_at(n, k):
+    q = np.zeros(n)
+    q[k] = np.nan
+    return q
+
+
+def wide(arm):
+    return np.zeros((arm.n, 1))
+
+
+FORCE = np.array([0.0, 0.0, 1.0])
+CASES = {
+    'short q': (lambda m: m.mass_matrix(np.zeros(2)), r'q: expected shape \(6,\), found \(2,\)'),
+    'matrix for q': (lambda m: m.gravity_force(wide(m)), r'expected shape \(6,\), found \(6, 1\)'),
+    'words for q': (lambda m: m.mass_matrix(['a'] * 6), 'q: expected'),
+    'NaN': (lambda m: m.mass_matrix(nan_at(6, 2)), 'q: expected finite numbers, found nan for '
+            'link1/bend_y/2'),
+    'NaN v': (lambda m: m.coriolis_matrix(np.zeros(6), nan_at(6, 0)), 'v: .* nan for joint1'),
+    'NaN a': (lambda m: m.inverse_dynamics(np.zeros(6), np.zeros(6), nan_at(6, 5)), 'a: .* nan'),
+    'infinity': (lambda m: m.forward_dynamics(np.full(6, np.inf), np.zeros(6), [0.0]),
+                 'found inf'),
+    'beyond physics': (lambda m: m.mass_matrix(np.full(6, 1e200)), 'below 1e100'),
+    'too many efforts': (lambda m: m.forward_dynamics(np.zeros(6), np.zeros(6), [0.0, 0.0]),
+                         r'tau: expected shape \(1,\), found \(2,\)'),
+    'NaN effort': (lambda m: m.forward_dynamics(np.zeros(6), np.zeros(6), [np.nan]),
+                   'tau: .* nan for joint1'),
+    'unknown frame': (lambda m: m.pose(np.zeros(6), 'paylod'), "'paylod'.*did you mean 'payload'"),
+    'frame of no likeness': (lambda m: m.jacobian(np.zeros(6), 'xyzzy'), "unknown frame 'xyzzy'"),
+    'behind the beam': (lambda m: m.pose(np.zeros(6), 'link1', 1.5), 'expected 0 to 1 m .* 1.5'),
+    'before the beam': (lambda m: m.jacobian(np.zeros(6), 'link1', -0.1), 'expected 0 to 1 m'),
+    'NaN on the beam': (lambda m: m.pose(np.zeros(6), 'link1', np.nan), 'expected 0 to 1 m'),
+    'x on a rigid link': (lambda m: m.pose(np.zeros(6), 'base', 0.1), 'not on a flexible link'),
+    'curvature of a rigid link': (lambda m: m.curvature(np.zeros(6), 'payload', 0.1),
+                                  'not a flexible link; flexible links: link1'),
+    'curvature off the beam': (lambda m: m.curvature(np.zeros(6), 'link1', 2.0),
+                               'expected 0 to 1'),
+    'which joints': (lambda m: m.frequencies(np.zeros(6), 'blocked'), "'free' or 'locked'"),
+    'statics': (lambda m: m.statics([0.0, 1.0]), r'q_joints: expected shape \(1,\)'),
+    'force of two': (lambda m: m.forward_dynamics(np.zeros(6), np.zeros(6), [0.0],
+                                                  [Wrench('payload', np.zeros(2))]),
+                     'load on payload: expected 3 finite numbers'),
+    'wrench of three': (lambda m: m.statics([0.0], {'payload': FORCE}), 'expected 6 finite'),
+    'NaN load': (lambda m: m.statics([0.0], [Wrench('payload', FORCE * np.nan)]), 'finite'),
+    'load on nothing': (lambda m: m.statics([0.0], [Wrench('hand', FORCE)]), 'unknown frame'),
+    'spread over a rigid link': (lambda m: m.statics([0.0], [DistributedLoad('payload', FORCE)]),
+                                 'not a flexible link'),
+    'weightless payload': (lambda m: m.with_payload('box', 'payload', 0.0), 'positive mass'),
+    'NaN payload': (lambda m: m.with_payload('box', 'payload', np.nan), 'positive mass'),
+    'payload nowhere': (lambda m: m.with_payload('box', 'hand', 1.0), "unknown frame 'hand'"),
+    'flat tensor': (lambda m: m.with_payload('box', 'payload', 1.0, tensor=np.zeros(3)),
+                    r'tensor \(3, 3\), found'),
+    'payload off the beam': (lambda m: m.with_payload('box', 'link1', 1.0, x=3.0),
+                             'expected 0 to 1'),
+    'NaN centre': (lambda m: m.with_payload('box', 'payload', 1.0, FORCE * np.nan), 'finite'),
+    'payload not there': (lambda m: m.without_payload('box'), "'box' is not attached.*none"),
+    'order': (lambda m: Model(m.robot, 'third'), 'order: expected one of linear, first, second'),
+    'step': (lambda m: Simulation(m, 0.0), 'step: expected a positive time'),
+    'NaN step': (lambda m: Simulation(m, np.nan), 'step: expected a positive time'),
+    'NaN state': (lambda m: Simulation(m, q=nan_at(6, 1)), 'q: .* nan'),
+    'linear order in steps': (lambda m: Simulation(Model(m.robot, 'linear')), 'adaptive'),
+    'servo gains': (lambda m: Simulation(m).set_servo([1.0, 2.0], [1.0], [0.0]),
+                    r'stiffness: expected shape \(1,\)'),
+    'other coordinates': (lambda m: Simulation(m).set_model(Model(load_robot('mladenova_arm'))),
+                          'expected 6 coordinates, found 2'),
+    'method': (lambda m: simulate(m, 1.0, method='euler'), 'method: expected one of midpoint'),
+    'duration': (lambda m: simulate(m, -1.0), 'duration: expected a positive time'),
+    'odd output step': (lambda m: simulate(m, 1.0, step=1e-3, output_step=1.5e-3), 'multiple'),
+    'zero step': (lambda m: simulate(m, 1.0, step=0.0), 'step: expected a positive'),
+    'zero output step': (lambda m: simulate(m, 1.0, output_step=0.0), 'output_step: .*positive'),
+    'effort function': (lambda m: simulate(m, 0.01, tau=lambda t, q, v: np.zeros(3)),
+                        'tau: expected'),
+    'spring gains': (lambda m: m.frequencies(np.zeros(6), joint_stiffness=[1.0, 2.0]),
+                     r'joint_stiffness: expected shape \(1,\)'),
+    'servo target': (lambda m: simulate(m, 0.01, servo=Servo([1.0], [1.0], lambda t: np.zeros(2))),
+                     'target: expected shape'),
+}
+
+
+@pytest.mark.parametrize('question', CASES)
+def test_is_refused_in_a_sentence(arm, question):
+    ask, words = CASES[question]
+    with pytest.raises(DynamicsError, match=words):
+        ask(arm)
+
+
+def test_a_joint_that_moves_no_mass_is_named():
+    robot = load_robot("""<robot name="ghost"><link name="base"/><link name="hand"/>
+      <joint name="wrist" type="continuous"><parent link="base"/><child link="hand"/>
+      <axis xyz="0 0 1"/></joint></robot>""")
+    model = Model(robot)
+    for ask in (lambda: model.forward_dynamics([0.0], [0.0], [1.0]),
+                lambda: Simulation(model).advance(1), lambda: simulate(model, 0.1),
+                lambda: model.frequencies([0.0]), lambda: model.linearize([0.0], [0.0], [0.0])):
+        with pytest.raises(DynamicsError, match='wrist.*moves no mass'):
+            ask()
+
+
+def test_nothing_that_moves():
+    with pytest.raises(DynamicsError, match='nothing can move'):
+        Model(load_robot('<robot name="rock"><link name="base"/></robot>'))
+
+
+def test_statics_find_an_equilibrium_or_say_that_there_is_none():
+    """Under loads far beyond buckling: never numbers that are no equilibrium."""
+    model = Model(load_robot('piedboeuf_arm'))
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(12):
+        load = Wrench('endpoint', 1e3 * rng.normal(size=3))
+        try:
+            q, tau = model.statics([0.0], [load])
+        except DynamicsError as error:
+            assert 'no equilibrium' in str(error)
+            refused += 1
+        else:
+            a = model.forward_dynamics(q, np.zeros(model.n), tau, [load])
+            left = model.mass_matrix(q) @ a
+            assert np.abs(left).max() < 1e-6 * np.linalg.norm(load.force)
+    assert refused
