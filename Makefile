@@ -32,7 +32,7 @@ bench: setup  ## measure speed and accuracy against other programs, which are in
 
 validate: setup  ## repeat the published experiments and compare, figure by figure
 	@$(PYTHON) bare/setup.py peers
-	@$(IN_ENV) python3 test/validate/run.py
+	@$(IN_ENV) python3 -m pytest test/validate
 
 lock:  ## pin the versions and hashes of the wheels anew (needs uv)
 	@bare/lock

@@ -1,8 +1,8 @@
 """A good robot to be spoilt, and what a bad one must be told."""
 import pytest
-from flex_description.describe import main
 
 from flex_description import RobotError, load_robot
+from flex_description.describe import main
 
 GOOD = """<?xml version="1.0"?>
 <robot name="arm">

@@ -1,12 +1,12 @@
 """Beams of segments: properties, mass of tapers, inertia, materials."""
 import numpy as np
 import pytest
+
+from flex_description import load_robot
 from flex_description.beam import Beam, Segment
 from flex_description.inertia import beam_inertia
 from flex_description.materials import MATERIALS, Material
 from flex_description.sections import Section
-
-from flex_description import load_robot
 
 STEEL = MATERIALS['steel']
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from flex_description.describe import main
 
 ARM = """<robot name="arm"><link name="base"/><link name="boom"/>

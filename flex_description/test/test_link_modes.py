@@ -1,9 +1,9 @@
 """Frequencies of single links against textbooks."""
 import numpy as np
 import pytest
-from flex_description.link_modes import link_modes, loads_of
 
 from flex_description import load_robot
+from flex_description.link_modes import link_modes, loads_of
 
 # A slender beam: rotary inertia, which textbooks leave out, changes the first figures by 1e-6.
 BEAM = """<robot name="r"><link name="base"/><link name="arm"/><link name="hand">{hand}</link>

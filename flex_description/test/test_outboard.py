@@ -1,10 +1,10 @@
 """What hangs outboard, and the tip load that `auto` makes of it."""
 import numpy as np
 import pytest
-from flex_description.outboard import carried
-from flex_description.rotations import from_rpy, pose
 
 from flex_description import Inertia, Joint, RobotError, load_robot
+from flex_description.outboard import carried
+from flex_description.rotations import from_rpy, pose
 
 ARM = """<robot name="r"><link name="base"/><link name="arm"/>
 <link name="hand"><inertial><origin xyz="0.2 0 0.1"/><mass value="3"/>

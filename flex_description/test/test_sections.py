@@ -1,9 +1,10 @@
 """Section formulas against numeric integration, and torsion against the membrane equation."""
 import numpy as np
 import pytest
-from flex_description.sections import Section, taper
 from scipy.sparse import diags, identity, kron
 from scipy.sparse.linalg import spsolve
+
+from flex_description.sections import Section, taper
 
 SECTIONS = {
     'circle': ({'radius': 0.03}, lambda y, z: np.hypot(y, z) <= 0.03),

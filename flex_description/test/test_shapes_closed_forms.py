@@ -1,6 +1,8 @@
 """Closed forms against textbooks and papers, and what every basis must obey."""
 import numpy as np
 import pytest
+from shape_beams import UniformBeam, gram, stations
+
 from flex_description.shapes import BASES, ShapeError, TipLoad, build_shapes
 from flex_description.shapes.clamped import (
     clamped_clamped_root,
@@ -10,7 +12,6 @@ from flex_description.shapes.clamped import (
 )
 from flex_description.shapes.pinned import pinned_free_root
 from flex_description.shapes.torsion import torsion_clamped_inertia
-from shape_beams import UniformBeam, gram, stations
 
 BEAM = UniformBeam()
 TIP = TipLoad(mass=5.0, inertia_x=0.3, inertia_y=0.8, inertia_z=0.9, offset=0.2)

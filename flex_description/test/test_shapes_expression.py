@@ -3,11 +3,12 @@ import math
 
 import numpy as np
 import pytest
-from flex_description.shapes import ShapeError, build_shapes
-from flex_description.shapes.expression import Expressions, parse
 from hypothesis import given
 from hypothesis import strategies as st
 from shape_beams import UniformBeam
+
+from flex_description.shapes import ShapeError, build_shapes
+from flex_description.shapes.expression import Expressions, parse
 
 
 @st.composite

@@ -1,8 +1,9 @@
 """Tabulated shapes: what goes in comes out smooth; what cannot be trusted is refused."""
 import numpy as np
 import pytest
-from flex_description.shapes import ShapeError, build_shapes
 from shape_beams import UniformBeam
+
+from flex_description.shapes import ShapeError, build_shapes
 
 BEAM = UniformBeam()
 MODES = build_shapes('clamped-free', (4, 3, 2), BEAM)

@@ -1,10 +1,11 @@
 """Finite elements against closed forms, and where closed forms end."""
 import numpy as np
 import pytest
+from shape_beams import TaperedBeam, UniformBeam, gram, stations
+
 from flex_description.robot import LumpedMass
 from flex_description.shapes import ShapeError, TipLoad, build_shapes
 from flex_description.shapes.build import _by_elements, _Plane
-from shape_beams import TaperedBeam, UniformBeam, gram, stations
 
 BEAM = UniformBeam()
 TIP = TipLoad(mass=5.0, inertia_x=0.3, inertia_y=0.8, inertia_z=0.9, offset=0.2)

@@ -44,7 +44,7 @@ class Assembly:
 
     def _build(self) -> None:
         self._tree = build_tree(self.robot)
-        for name, (frame, inertia, x) in self._payloads.items():
+        for frame, inertia, x in self._payloads.values():
             node, section, offset = self._carrier(frame, x)
             if section is not None:
                 node = self._tree.section(node, section)
@@ -53,8 +53,8 @@ class Assembly:
         for link, station in self._extra_sections:
             self._tree.section(self._tree.places[link].node, station)
         if not self._tree.nodes:
-            raise DynamicsError(f'robot {self.robot.name}: expected at least one joint or flexible '
-                                'link, found none: nothing can move')
+            raise DynamicsError(f'robot {self.robot.name}: expected at least one joint or '
+                                'flexible link, found none: nothing can move')
         packed = pack(self._tree, self.order, self._beams)
         self._packed: Packed = packed
         self.names = packed.names
@@ -132,7 +132,7 @@ class Assembly:
         for frame, x in points:
             node, station, _ = self._carrier(frame, x)
             if station is not None and not self._tree.has_section(node, station):
-                wanted.append((self._tree.nodes[node].beam.link, station))
+                wanted.append((self._tree.nodes[node].flexible_link.link, station))
         return self._changed(self._payloads, (*self._extra_sections, *wanted)) if wanted else self
 
     def carrier(self, frame: str, x: float | None = None) -> tuple[int, np.ndarray]:
@@ -176,8 +176,8 @@ class Assembly:
                 raise DynamicsError(f'x on {frame!r}: expected 0 to {beam.length:g} m along the '
                                     f'beam, found {x}')
             return place.node, float(x), np.eye(4)
-        offset = np.linalg.inv(translation(section)) @ place.pose @ pose
-        return place.node, float(section), offset
+        station = float(section if section is not None else 0.0)
+        return place.node, station, np.linalg.inv(translation(station)) @ place.pose @ pose
 
     # Checks at the door ---------------------------------------------------------------------
 
@@ -188,7 +188,8 @@ class Assembly:
             try:
                 value = np.ascontiguousarray(value, dtype=np.float64)
             except (TypeError, ValueError):
-                raise DynamicsError(f'{name}: expected {length} numbers, found {value!r}') from None
+                raise DynamicsError(
+                    f'{name}: expected {length} numbers, found {value!r}') from None
         if value.shape != (length,):
             raise DynamicsError(f'{name}: expected shape ({length},), found {value.shape}')
         return value
@@ -222,8 +223,8 @@ class Assembly:
     def beam(self, link: str) -> BeamFields:
         """Deformation fields of a flexible link."""
         for node, fields in self._packed.fields.items():
-            if self._tree.nodes[node].beam.link == link:
+            if self._tree.nodes[node].flexible_link.link == link:
                 return fields
-        known = ', '.join(self._tree.nodes[i].beam.link for i in self._packed.fields) or 'none'
+        known = ', '.join(f.flexible.link for f in self._packed.fields.values()) or 'none'
         raise DynamicsError(f'{link!r} is not a flexible link; flexible links: {known}')
 

@@ -12,7 +12,7 @@ from flex_dynamics.errors import DynamicsError
 
 @dataclass(frozen=True)
 class Wrench:
-    """A force (3,) N and a moment (3,) N m, world axes, at a frame's origin or a beam point x (m)."""
+    """A force (3,) N and a moment (3,) N m, world axes, at a frame or beam point x (m)."""
 
     frame: str
     force: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -34,7 +34,7 @@ Loads = Mapping[str, np.ndarray] | Iterable[Wrench | DistributedLoad]
 def point_wrenches(model, loads: Loads) -> list[Wrench]:
     """Any loads as wrenches on points; a distributed load becomes a Gauss sum along its beam."""
     if isinstance(loads, Mapping):
-        loads = [Wrench(frame, *np.split(_vector(value, 6, frame), 2))
+        loads = [Wrench(frame, _vector(value, 6, frame)[:3], _vector(value, 6, frame)[3:])
                  for frame, value in loads.items()]
     points: list[Wrench] = []
     for load in loads:

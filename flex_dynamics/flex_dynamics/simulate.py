@@ -39,7 +39,7 @@ class Servo:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Results as arrays: time (k,), q and v (k, n), tau (k, n_joints) as applied from each time on.
+    """Results as arrays: time (k,), q and v (k, n), tau (k, n_joints) applied from each time on.
 
     event_time: when an event function crossed zero and ended the run, else None.
     """
@@ -87,7 +87,7 @@ def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.nda
     report = _Progress(count, progress)
     stepper = (_midpoint(run, step, inner) if method == 'midpoint'
                else _adaptive(run, tolerance))
-    before = None if event is None else event(0.0, run.q[0], run.v[0])
+    before = 0.0 if event is None else event(0.0, run.q[0], run.v[0])
     for k in range(1, count + 1):
         stepper(k)
         report(k)

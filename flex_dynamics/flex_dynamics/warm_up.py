@@ -1,4 +1,4 @@
-"""Compile every kernel once, so that the first call of a user does not wait: `make setup` runs it."""
+"""Compile every kernel once, so that no user's first call waits: `make setup` runs it."""
 from __future__ import annotations
 
 import time

@@ -55,7 +55,7 @@ def _symmetric(tensor: np.ndarray) -> np.ndarray:
 
 def _turned_axis(t1: np.ndarray, t2: np.ndarray, axis: np.ndarray) -> tuple:
     """exp(theta) axis = axis + theta1 x axis + (theta2 x axis + 1/2 theta1 x (theta1 x axis))."""
-    cross_axis = np.einsum('abc,c->ab', LEVI_CIVITA, axis)          # theta x axis = cross_axis theta
+    cross_axis = np.einsum('abc,c->ab', LEVI_CIVITA, axis)      # theta x axis = cross_axis theta
     first = np.einsum('ab,kbi->kai', cross_axis, t1)
     double = 0.5 * np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, t1, first)
     second = np.einsum('ab,kbij->kaij', cross_axis, t2) + _symmetric(double)

@@ -11,7 +11,8 @@ def elastic_damping(beam: FlexibleLink, mass: np.ndarray, stiffness: np.ndarray)
     """D (modes, modes) of one beam.
 
     mass: its elastic block with everything outboard locked to it. With ratios, the modes of each
-    kind (bend_y, bend_z, twist) on that mass get 2 ratio omega each; Rayleigh adds alpha M + beta K.
+    kind (bend_y, bend_z, twist) on that mass get 2 ratio omega each; Rayleigh adds alpha M +
+    beta K.
     """
     damping = beam.damping
     blocks, start = [], 0

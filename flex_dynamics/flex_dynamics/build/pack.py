@@ -47,13 +47,13 @@ def pack(tree: Tree, order: str, known_fields: dict[str, tuple] | None = None) -
             node.parent, node.kind, len(names), dof)
         table[i, [layout.MOTOR, layout.PINNED]] = -1
         if dof:
-            names += [node.joint.name] if dof == 1 else [
-                f'{node.joint.name}/{suffix}' for suffix in BASE_NAMES[node.kind]]
+            names += [node.own_joint.name] if dof == 1 else [
+                f'{node.own_joint.name}/{suffix}' for suffix in BASE_NAMES[node.kind]]
     n_joints = len(names)
     for i, node in enumerate(tree.nodes):
-        if DOFS[node.kind] == 1 and node.joint.flexible is not None:
+        if DOFS[node.kind] == 1 and node.own_joint.flexible is not None:
             table[i, layout.MOTOR] = len(names)
-            names.append(f'{node.joint.name}/motor')
+            names.append(f'{node.own_joint.name}/motor')
     first_elastic = len(names)
     table[:, layout.ELASTIC] = first_elastic
     fields: dict[int, BeamFields] = {}
@@ -78,7 +78,7 @@ def pack(tree: Tree, order: str, known_fields: dict[str, tuple] | None = None) -
 
 def _pack_beam_row(node: Node, row: np.ndarray, names: list[str], coef: list[np.ndarray],
                    order: str, known: dict) -> BeamFields:
-    link = node.beam
+    link = node.flexible_link
     key = (link.link, order)
     if key not in known:
         fields = BeamFields(link, order)
@@ -104,7 +104,7 @@ def _pack_beam_row(node: Node, row: np.ndarray, names: list[str], coef: list[np.
 
 def _fill_body(node: Node, row: np.ndarray) -> None:
     if DOFS[node.kind] == 1:
-        row[[layout.VISCOUS, layout.COULOMB]] = node.joint.damping, node.joint.friction
+        row[[layout.VISCOUS, layout.COULOMB]] = node.own_joint.damping, node.own_joint.friction
     row[layout.ROTATION:layout.ROTATION + 9] = node.pose[:3, :3].ravel()
     row[layout.POSITION:layout.POSITION + 3] = node.pose[:3, 3]
     row[layout.AXIS:layout.AXIS + 3] = node.axis

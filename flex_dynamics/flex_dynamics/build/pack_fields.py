@@ -49,7 +49,8 @@ def pack_block(code: int, counts, p0, p1, p2) -> np.ndarray:
 
 
 def _joined(*components: Component) -> Component:
-    return tuple(np.concatenate(parts) for parts in zip(*components, strict=True))
+    p0, p1, p2 = (np.concatenate(parts) for parts in zip(*components, strict=True))
+    return p0, p1, p2
 
 
 def pack_beam(fields: BeamFields) -> tuple[np.ndarray, int, int]:

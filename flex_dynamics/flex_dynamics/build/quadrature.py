@@ -26,8 +26,8 @@ def gauss_stations(breakpoints: np.ndarray, count: int) -> tuple[np.ndarray, np.
 def particles(fields: BeamFields, count: int, kind: str) -> tuple[np.ndarray, ...]:
     """Weights (k,) and coefficients (k, 3), (k, 3, m), (k, 3, m, m) of one kind of particle.
 
-    kind 'axis': points of the beam's axis, weight rho A. Kinds 'y' and 'z': the directors R e_y and
-    R e_z with the weights rho Iz = int rho y2 dA and rho Iy = int rho z2 dA.
+    kind 'axis': points of the beam's axis, weight rho A. Kinds 'y' and 'z': the directors R e_y
+    and R e_z with the weights rho Iz = int rho y2 dA and rho Iy = int rho z2 dA.
     """
     x, weights = gauss_stations(fields.breakpoints, count)
     properties = fields.flexible.properties(x)
@@ -40,8 +40,9 @@ def particles(fields: BeamFields, count: int, kind: str) -> tuple[np.ndarray, ..
     return (weights * properties.inertia_y, *director_z)
 
 
-def mass_blocks(weights, p0, p1, p2, eta) -> np.ndarray:
+def mass_blocks(particle: tuple[np.ndarray, ...], eta: np.ndarray) -> np.ndarray:
     """Sum of w G'G with G = (-[p], dp/deta), (3 + m, 3 + m): the kinetic energy but for v."""
+    weights, p0, p1, p2 = particle
     position = p0 + p1 @ eta + (p2 @ eta) @ eta
     jacobian = p1 + 2.0 * p2 @ eta
     turning = np.einsum('abc,kb->kac', LEVI_CIVITA, -position)
@@ -64,7 +65,8 @@ def fewest_sections(fields: BeamFields) -> tuple[int, int]:
 
     def blocks(count: int, kinds: tuple[str, ...]) -> np.ndarray:
         data = [particles(fields, count, kind) for kind in kinds]
-        return np.array([sum(mass_blocks(*d, eta) for d in data) for eta in samples])
+        return np.array([np.sum([mass_blocks(d, eta) for d in data], axis=0)
+                         for eta in samples])
 
     most = fields.resolution
     axis, directors = blocks(most, ('axis',)), blocks(most, ('y', 'z'))

@@ -31,6 +31,16 @@ class Node:
     moment: np.ndarray = field(default_factory=lambda: np.zeros(3))
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
+    @property
+    def flexible_link(self) -> FlexibleLink:
+        assert self.beam is not None, f'node {self.name} is not a beam'
+        return self.beam
+
+    @property
+    def own_joint(self) -> Joint:
+        assert self.joint is not None, f'node {self.name} has no joint'
+        return self.joint
+
     def add_inertia(self, inertia: Inertia, pose: np.ndarray) -> None:
         """Add a rigid body given in a frame that has this pose in the node."""
         centre = pose[:3, :3] @ inertia.centre + pose[:3, 3]
@@ -56,7 +66,7 @@ class Tree:
     sections: dict[tuple[int, float], int]            # (beam node, x) -> section node
 
     def _key(self, beam_node: int, x: float) -> tuple[int, float]:
-        return beam_node, round(x / self.nodes[beam_node].beam.length, 9)
+        return beam_node, round(x / self.nodes[beam_node].flexible_link.length, 9)
 
     def has_section(self, beam_node: int, x: float) -> bool:
         return self._key(beam_node, x) in self.sections
@@ -95,7 +105,7 @@ def build_tree(robot: Robot) -> Tree:
         child = links[joint.child]
         kind = KINDS[joint.type]
         if child.flexible is not None and kind in (layout.PLANAR, layout.FLOATING):
-            # The base's own screws assume the joint's frame: the beam is fixed to a node of its own.
+            # The base's screws assume the joint's frame: the beam is fixed to a node of its own.
             parent = _add_node(tree, Node(joint.child, parent, kind, origin, joint,
                                           axis=joint.axis))
             origin, kind = np.eye(4), layout.FIXED

@@ -17,10 +17,10 @@ from flex_dynamics.kernels.layout import (
     MOTOR,
     OPTIONS,
     PINNED,
-    Q,
     SPRING,
     STIFFNESS,
     VISCOUS,
+    Q,
 )
 
 

@@ -73,8 +73,10 @@ def columns_of(kind, n_axis, n_director):
 
 @njit(**OPTIONS)
 def beam_fields(row, coef, eta, rate, w, rates):
-    """All particles of a beam into w.point, w.B ..., with `rates` also w.B_rate; returns the offset
-    of the weights' roots."""
+    """All particles of a beam into w.point, w.B ..., with `rates` also w.B_rate.
+
+    Returns the offset of the weights' roots.
+    """
     return np.int64(beam_columns(
         coef, U(row[BEAM]), U(row[MODES_Y]), U(row[MODES_Z]), U(row[MODES_X]), U(row[N_AXIS]),
         U(row[N_DIRECTOR]), eta, rate, w.point, w.point_rate, w.convective, w.B, w.B_rate,

@@ -144,7 +144,7 @@ def _turning_part(P, Pd, x, y, z, n, w0, w1, w2, C):
 
 @njit(**OPTIONS)
 def _amplitude_part(P, Pd, x, y, z, B, W, at, n, w0, w1, w2, on_twist, on_amplitude):
-    """f = B_rate + w x b, kept in W, then the moments p x f and the rows -(b x pd) - (b x w) x p."""
+    """f = B_rate + w x b, kept in W; the moments p x f; the rows -(b x pd) - (b x w) x p."""
     bx, by, bz = at + x, at + y, at + z
     for k in range(n):
         b0, b1, b2 = B[bx + k], B[by + k], B[bz + k]

@@ -25,11 +25,11 @@ from flex_dynamics.kernels.layout import (
     PHI_ROW,
     PLANAR,
     PRISMATIC,
-    Q,
     REVOLUTE,
     ROTOR,
     ROTOR_AXIS,
     SCREW,
+    Q,
 )
 from flex_dynamics.kernels.recursive_forward_dynamics import (
     add_force_to_parent,
@@ -190,7 +190,7 @@ def mass_and_coriolis(table, body, coef, size, work, more_work, gravity, q, v, w
 @njit(**OPTIONS)
 def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T, vectors, M, C,
           gravity, weight):
-    """One node whose subtree is complete: its coordinates' entries, then its share in the parent."""
+    """A node whose subtree is complete: its coordinates' entries, then its share in the parent."""
     kind, parent, at, modes = table[i, KIND], table[i, PARENT], table[i, Q], table[i, MODES]
     A, B = w.A[i], BC[i]
     F, FC, g, h = vectors[0], vectors[1], vectors[2], vectors[3]

@@ -18,8 +18,8 @@ from flex_dynamics.kernels.layout import (
     PARENT,
     PHI_ROW,
     PLANAR,
-    Q,
     SCREW,
+    Q,
 )
 from flex_dynamics.kernels.workspace import carve
 
@@ -138,7 +138,7 @@ def _twist_into(R, p, parent, own, V):
 
 @njit(**OPTIONS)
 def _column(R, p, V, s, s_rate, pose, speed, column, J, J_rate):
-    """Column of a coordinate that moves a frame (world pose R, p; own twist V) with the screw s."""
+    """Column of a coordinate that moves a frame (world pose R, p; own twist V) with screw s."""
     # In the frame's axes: rate of s seen from the world is s_rate + [w, 0] x s.
     a0 = s_rate[0] + V[1] * s[2] - V[2] * s[1]
     a1 = s_rate[1] + V[2] * s[0] - V[0] * s[2]

@@ -24,8 +24,8 @@ from flex_dynamics.kernels.layout import (
     KIND,
     MOTOR,
     OPTIONS,
-    Q,
     VISCOUS,
+    Q,
 )
 from flex_dynamics.kernels.recursive_forward_dynamics import (
     keep_rotor_rates,
@@ -144,7 +144,7 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
         if friction:
             base_force[:] = force
         converged = False
-        for sweep in range(most):
+        for _ in range(most):
             for i in range(n):
                 qm[i] = qp[i] + 0.25 * h * h * a[i]
                 vm[i] = v[i] + 0.5 * h * a[i]

@@ -19,11 +19,11 @@ from flex_dynamics.kernels.layout import (
     PHI_ROW,
     PLANAR,
     PRISMATIC,
-    Q,
     REVOLUTE,
     ROTOR,
     ROTOR_AXIS,
     SCREW,
+    Q,
 )
 from flex_dynamics.kernels.recursive_forward_dynamics import add_force_to_parent, own_inertia
 from flex_dynamics.kernels.workspace import carve

@@ -29,11 +29,11 @@ from flex_dynamics.kernels.layout import (
     POINT,
     POSITION,
     PRISMATIC,
-    Q,
     REVOLUTE,
     ROTATION,
     SCREW,
     SECTION,
+    Q,
 )
 from flex_dynamics.kernels.so3 import (
     coefficients,

@@ -28,13 +28,13 @@ from flex_dynamics.kernels.layout import (
     PHI_ROW,
     PLANAR,
     PRISMATIC,
-    Q,
     REVOLUTE,
     ROTOR,
     ROTOR_AXIS,
     SCREW,
     SPRING,
     STIFFNESS,
+    Q,
 )
 from flex_dynamics.kernels.workspace import carve
 
@@ -270,8 +270,11 @@ def solve_sweeps(table, body, coef, force, diagonal, by_damping, by_stiffness, g
 @njit(**OPTIONS)
 def elastic_joint_pivot(i, table, body, force, diagonal, by_damping, by_stiffness, pivot, right,
                         bias, w, T):
-    """Joint and rotor together: the rotor turns about an axis of the parent, T = 1/2 Im (a.w + m')2
-    (Mladenova section 8), and the spring couples both. Pivot block 2 x 2, in the parent's axes."""
+    """Joint and rotor together, a pivot block of 2 x 2 in the parent's axes.
+
+    The rotor turns about an axis of the parent, T = 1/2 Im (a.w + m')2 (Mladenova section 8), and
+    the spring couples both.
+    """
     at, motor, parent = table[i, Q], table[i, MOTOR], table[i, PARENT]
     row, A, U, D = body[i], w.A[i], w.U[i], w.D[i]
     inertia, gear = row[ROTOR], row[GEAR]

@@ -11,7 +11,8 @@ from flex_dynamics.kernels.recursive_forward_dynamics import forward_dynamics
 
 @njit(**OPTIONS)
 def accelerations(table, body, coef, size, work, gravity, q, v, tau, external, a):
-    """a (n,) = M^-1 (B tau + external - K q - D v - friction - bias). 
+    """a (n,) = M^-1 (B tau + external - K q - D v - friction - bias).
+
     Returns what forward_dynamics returns, or BAD_INPUT.
 
     work: workspace, then n for the forces and n zeros.

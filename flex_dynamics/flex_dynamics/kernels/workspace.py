@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
+from numba import carray, njit, types
+from numba.extending import intrinsic
 
 from flex_dynamics.kernels.layout import (
     KIND,
@@ -68,70 +69,85 @@ def workspace_length(size: np.ndarray) -> int:
             + 12 * section_modes + 4 * 36 + 4 * columns + 2 * most * columns + 66 + 12 * most)
 
 
+@intrinsic
+def at_address(typing_context, address):
+    """A pointer to doubles at an address."""
+    def build(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+    return types.CPointer(types.float64)(address), build
+
+
 @njit(**OPTIONS)
 def carve(work, size):
-    """Views of the flat scratch array; see Workspace."""
+    """Views of the flat scratch array; see Workspace.
+
+    They are made from addresses, not by slicing: half a microsecond instead of two, and views that
+    own nothing need no reference counts. `work` must outlive them, as an argument does.
+    """
     nodes, most, columns, section_modes = size[0], size[2], size[3], size[4]
     elastic = max(size[1], 1)
-    at = 0
-    R = work[at:at + 9 * nodes].reshape((nodes, 3, 3))
+    base, at = work.ctypes.data, 0
+    R = carray(at_address(base + 8 * at), (nodes, 3, 3))
     at += 9 * nodes
-    p = work[at:at + 3 * nodes].reshape((nodes, 3))
+    p = carray(at_address(base + 8 * at), (nodes, 3))
     at += 3 * nodes
-    V = work[at:at + 6 * nodes].reshape((nodes, 6))
+    V = carray(at_address(base + 8 * at), (nodes, 6))
     at += 6 * nodes
-    c = work[at:at + 6 * nodes].reshape((nodes, 6))
+    c = carray(at_address(base + 8 * at), (nodes, 6))
     at += 6 * nodes
-    acc = work[at:at + 6 * nodes].reshape((nodes, 6))
+    acc = carray(at_address(base + 8 * at), (nodes, 6))
     at += 6 * nodes
-    A = work[at:at + 36 * nodes].reshape((nodes, 6, 6))
+    A = carray(at_address(base + 8 * at), (nodes, 6, 6))
     at += 36 * nodes
-    b = work[at:at + 6 * nodes].reshape((nodes, 6))
+    b = carray(at_address(base + 8 * at), (nodes, 6))
     at += 6 * nodes
-    U = work[at:at + 6 * nodes].reshape((nodes, 6))
+    U = carray(at_address(base + 8 * at), (nodes, 6))
     at += 6 * nodes
-    D = work[at:at + 6 * nodes].reshape((nodes, 6))
+    D = carray(at_address(base + 8 * at), (nodes, 6))
     at += 6 * nodes
-    F = work[at:at + 6 * elastic].reshape((elastic, 6))
+    F = carray(at_address(base + 8 * at), (elastic, 6))
     at += 6 * elastic
-    H = work[at:at + most * elastic].reshape((elastic, most))
+    H = carray(at_address(base + 8 * at), (elastic, most))
     at += most * elastic
-    G = work[at:at + 6 * elastic].reshape((elastic, 6))
+    G = carray(at_address(base + 8 * at), (elastic, 6))
     at += 6 * elastic
-    e = work[at:at + elastic]
+    e = carray(at_address(base + 8 * at), (elastic,))
     at += elastic
-    phi = work[at:at + 6 * section_modes].reshape((section_modes, 6))
+    phi = carray(at_address(base + 8 * at), (section_modes, 6))
     at += 6 * section_modes
-    phi_rate = work[at:at + 6 * section_modes].reshape((section_modes, 6))
+    phi_rate = carray(at_address(base + 8 * at), (section_modes, 6))
     at += 6 * section_modes
-    S = work[at:at + 36].reshape((6, 6))
+    S = carray(at_address(base + 8 * at), (6, 6))
     at += 36
-    S_rate = work[at:at + 36].reshape((6, 6))
+    S_rate = carray(at_address(base + 8 * at), (6, 6))
     at += 36
-    base_U = work[at:at + 36].reshape((6, 6))
+    base_U = carray(at_address(base + 8 * at), (6, 6))
     at += 36
-    base_D = work[at:at + 36].reshape((6, 6))
+    base_D = carray(at_address(base + 8 * at), (6, 6))
     at += 36
-    point = work[at:at + columns]
+    point = carray(at_address(base + 8 * at), (columns,))
     at += columns
-    point_rate = work[at:at + columns]
+    point_rate = carray(at_address(base + 8 * at), (columns,))
     at += columns
-    convective = work[at:at + columns]
+    convective = carray(at_address(base + 8 * at), (columns,))
     at += columns
-    force = work[at:at + columns]
+    force = carray(at_address(base + 8 * at), (columns,))
     at += columns
-    B = work[at:at + most * columns]
+    B = carray(at_address(base + 8 * at), (most * columns,))
     at += most * columns
-    B_rate = work[at:at + most * columns]
+    B_rate = carray(at_address(base + 8 * at), (most * columns,))
     at += most * columns
-    six = work[at:at + 48].reshape((8, 6))
+    six = carray(at_address(base + 8 * at), (8, 6))
     at += 48
-    section, section_rate = work[at:at + 6], work[at + 6:at + 12]
-    section_convective = work[at + 12:at + 18]
-    at += 18
-    section_B = work[at:at + 6 * most].reshape((most, 6))
+    section = carray(at_address(base + 8 * at), (6,))
+    at += 6
+    section_rate = carray(at_address(base + 8 * at), (6,))
+    at += 6
+    section_convective = carray(at_address(base + 8 * at), (6,))
+    at += 6
+    section_B = carray(at_address(base + 8 * at), (most, 6))
     at += 6 * most
-    section_B_rate = work[at:at + 6 * most].reshape((most, 6))
+    section_B_rate = carray(at_address(base + 8 * at), (most, 6))
     return Workspace(R, p, V, c, acc, A, b, U, D, F, H, G, e, phi, phi_rate, S, S_rate, base_U,
                      base_D, point, point_rate, convective, force, B, B_rate, six, section,
                      section_rate, section_convective, section_B, section_B_rate)
