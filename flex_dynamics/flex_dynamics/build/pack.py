@@ -9,6 +9,7 @@ from flex_dynamics.build import quadrature
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.pack_fields import pack_beam, pack_section
 from flex_dynamics.build.tree import Node, Tree
+from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
 from flex_dynamics.kernels.workspace import sizes
 
@@ -95,6 +96,10 @@ def _pack_beam_row(node: Node, row: np.ndarray, names: list[str], coef: list[np.
     row[layout.STIFFNESS] = at + len(particles)
     row[layout.DAMPING] = at + len(particles) + stiffness.size
     coef += [particles, stiffness.ravel(), np.zeros(stiffness.size)]
+    if link.pinned and node.joint is not None and node.joint.flexible is not None:
+        raise DynamicsError(
+            f'link {link.link}: a {link.basis} basis and the elastic joint {node.joint.name} both '
+            'turn the root section; take a clamped basis such as craig-bampton')
     if link.pinned and node.kind == layout.REVOLUTE:
         # The motor turns the root section, not the link's frame: Lin and Lewis, pinned shapes.
         row[layout.PINNED] = sum(map(len, coef))
