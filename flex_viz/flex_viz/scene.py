@@ -32,8 +32,7 @@ class Scene:
             name: self._server.scene.add_mesh_simple(
                 f'/links/{name}', tube.vertices(still), tube.faces, color=BLUE, side='double')
             for name, tube in self._tubes.items()}
-        self._time = self._server.gui.add_text('simulated time, s', '0.00', disabled=True)
-        self._tip = self._server.gui.add_text('largest deflection, mm', '0.0', disabled=True)
+        self._figures = self._server.gui.add_markdown('waiting for a state')
         self._factor = self._server.gui.add_slider(
             'deflection drawn times', min=0.0, max=20.0, step=0.5, initial_value=1.0)
         self._ghost = self._server.gui.add_checkbox('straight links in grey', True)
@@ -51,10 +50,10 @@ class Scene:
             self._lines('/rigid', rigid, GREY)
             self._lines('/straight', [straight[name] for name in self._tubes]
                         if self._ghost.value else [], GHOST)
-            self._time.value = f'{time:.2f}'
             most = max((float(np.linalg.norm(bent[name][-1] - straight[name][-1]))
                         for name in self._tubes), default=0.0)
-            self._tip.value = f'{1e3 * most:.1f}'
+            self._figures.content = (f'simulated time {time:.2f} s, largest deflection '
+                                     f'{1e3 * most:.1f} mm')
 
     def _lines(self, name: str, lines: list[np.ndarray], colour: tuple[int, int, int]) -> None:
         """Replace the polylines under `name`."""

@@ -41,7 +41,7 @@ class Listener:
         self.node.destroy_node()
         rclpy.try_shutdown(context=self.context)
 
-    def listen(self, kind: Any, topic: str, quality: Any = 100, key: str | None = None) -> None:
+    def listen(self, kind: Any, topic: str, quality: Any = 10, key: str | None = None) -> None:
         """Keep all messages of a topic under `key`, or under the topic's name."""
         self.node.create_subscription(kind, topic, self.heard[key or topic].append, quality)
 
