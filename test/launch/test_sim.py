@@ -230,5 +230,6 @@ class TestEnd(unittest.TestCase):
         launch_testing.asserts.assertExitCodes(proc_info)
         assert len(list(proc_info)) == 4
         for node in NODES:
-            text = b''.join(io.text for io in proc_output[node]).decode()
+            text = b''.join(io.text for io in proc_output
+                            if io.process_name.startswith(node)).decode()
             assert 'Traceback' not in text and 'cibicik_arm' in text, text
