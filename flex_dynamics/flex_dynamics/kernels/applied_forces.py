@@ -25,6 +25,25 @@ from flex_dynamics.kernels.layout import (
 
 
 @njit(**OPTIONS)
+def root_value(row, coef, x):
+    """Joint position or speed as its motor sees it: on a pinned basis that of the root section."""
+    value = x[row[Q]]
+    if row[PINNED] >= 0:
+        for m in range(row[MODES]):
+            value += coef[row[PINNED] + m] * x[row[ELASTIC] + m]
+    return value
+
+
+@njit(**OPTIONS)
+def joint_friction(body, speed):
+    """Viscous and smoothed Coulomb friction of one joint at a speed."""
+    friction = body[VISCOUS] * speed
+    if body[COULOMB] > 0.0:
+        friction += body[COULOMB] * math.tanh(speed / FRICTION_SPEED)
+    return friction
+
+
+@njit(**OPTIONS)
 def applied_forces(table, body, coef, q, v, tau, force):
     """force (n,) is overwritten; tau (joint coordinates,)."""
     for i in range(force.shape[0]):
@@ -43,9 +62,7 @@ def applied_forces(table, body, coef, q, v, tau, force):
         if table[i, DOF] != 1:
             continue
         drive = tau[at]
-        friction = body[i, VISCOUS] * v[at]
-        if body[i, COULOMB] > 0.0:
-            friction += body[i, COULOMB] * math.tanh(v[at] / FRICTION_SPEED)
+        friction = joint_friction(body[i], root_value(table[i], coef, v))
         if motor >= 0:
             gear = body[i, GEAR]
             spring = (body[i, SPRING] * (q[motor] / gear - q[at])

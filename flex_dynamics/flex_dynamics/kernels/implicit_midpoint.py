@@ -4,7 +4,8 @@ One step solves M(qm) a + bias(qm, vm) + K qm + D vm = force with qm = q + h/2 v
 vm = v + h/2 a. K and D are constant, so each sweep solves
 (M + h/2 D + h2/4 K) a = force - K (q + h/2 v) - D v - bias(qm, vm) at the last a: stiff modes and
 stiff servo loops never limit the step, and what is iterated is only the slow, gyroscopic part.
-The rule is of second order, symmetric and symplectic: energy does not drift.
+The rule is of second order and symmetric: it damps nothing by itself (doc/integrators.md has the
+measured energy errors).
 """
 from __future__ import annotations
 
@@ -12,18 +13,21 @@ import math
 
 from numba import njit
 
-from flex_dynamics.kernels.applied_forces import applied_forces
+from flex_dynamics.kernels.applied_forces import applied_forces, joint_friction, root_value
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
     COULOMB,
     DOF,
+    ELASTIC,
     FLOATING,
     FRICTION_SPEED,
     GEAR,
     KIND,
+    MODES,
     MOTOR,
     OPTIONS,
+    PINNED,
     VISCOUS,
     Q,
 )
@@ -47,11 +51,14 @@ NOT_CONVERGED = -2
 
 @njit(**OPTIONS)
 def implicit_diagonal(table, body, servo, h, diagonal):
-    """What viscous friction and servo gains add to the pivots, h/2 d + h2/4 k."""
+    """What viscous friction and servo gains add to the pivots, h/2 d + h2/4 k.
+
+    On a pinned basis they act on amplitudes too, outside the pivots: pinned_correction.
+    """
     for i in range(diagonal.shape[0]):
         diagonal[i] = 0.0
     for i in range(table.shape[0]):
-        if table[i, DOF] != 1:
+        if table[i, DOF] != 1 or table[i, PINNED] >= 0:
             continue
         at, motor = table[i, Q], table[i, MOTOR]
         gain = 0.5 * h * servo[DAMPING_GAIN, at] + 0.25 * h * h * servo[STIFFNESS_GAIN, at]
@@ -63,7 +70,7 @@ def implicit_diagonal(table, body, servo, h, diagonal):
 
 
 @njit(**OPTIONS)
-def servo_torque(table, body, servo, tau, q, v, out):
+def servo_torque(table, body, coef, servo, tau, q, v, out):
     """out = tau + k (target - q) + d (target_rate - v), on the motor's side where there is one."""
     for i in range(table.shape[0]):
         dof, at, motor = table[i, DOF], table[i, Q], table[i, MOTOR]
@@ -71,7 +78,7 @@ def servo_torque(table, body, servo, tau, q, v, out):
             out[at + m] = tau[at + m]
         if dof != 1:
             continue
-        position, speed = q[at], v[at]
+        position, speed = root_value(table[i], coef, q), root_value(table[i], coef, v)
         if motor >= 0:
             position, speed = q[motor] / body[i, GEAR], v[motor] / body[i, GEAR]
         out[at] += (servo[STIFFNESS_GAIN, at] * (servo[TARGET, at] - position)
@@ -107,13 +114,33 @@ def friction_correction(table, body, v, vm, h, force, diagonal, base_force, base
     """
     for i in range(table.shape[0]):
         size, at = body[i, COULOMB], table[i, Q]
-        if table[i, DOF] != 1 or not size > 0.0:
+        if table[i, DOF] != 1 or table[i, PINNED] >= 0 or not size > 0.0:
             continue
         t = math.tanh(vm[at] / FRICTION_SPEED)
         slope = size * (1.0 - t * t) / FRICTION_SPEED
         change = size * (math.tanh(v[at] / FRICTION_SPEED) - t) + slope * (vm[at] - v[at])
         force[at] = base_force[at] + change
         diagonal[at] = base_diagonal[at] + 0.5 * h * slope
+
+
+@njit(**OPTIONS)
+def pinned_correction(table, body, coef, servo, qp, v, qm, vm, force, base_force):
+    """Servo and friction of pinned bases at the middle of the step, by iteration.
+
+    base_force holds them at qp, v. They turn the root section, so joint and amplitudes feel them.
+    """
+    for i in range(table.shape[0]):
+        if table[i, DOF] != 1 or table[i, PINNED] < 0:
+            continue
+        row, at, start = table[i], table[i, Q], table[i, ELASTIC]
+        before, now = root_value(row, coef, v), root_value(row, coef, vm)
+        change = (servo[STIFFNESS_GAIN, at] * (root_value(row, coef, qp)
+                                               - root_value(row, coef, qm))
+                  + servo[DAMPING_GAIN, at] * (before - now)
+                  + joint_friction(body[i], before) - joint_friction(body[i], now))
+        force[at] = base_force[at] + change
+        for m in range(row[MODES]):
+            force[start + m] = base_force[start + m] + coef[row[PINNED] + m] * change
 
 
 @njit(**OPTIONS)
@@ -130,18 +157,19 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
         scratch[7])
     torque = base_force
     w = carve(work, size)
-    friction = False
+    friction, pinned = False, False
     for i in range(table.shape[0]):
         friction = friction or (table[i, DOF] == 1 and body[i, COULOMB] > 0.0)
+        pinned = pinned or table[i, PINNED] >= 0
     implicit_diagonal(table, body, servo, h, base_diagonal)
     diagonal[:] = base_diagonal
     used = 0
     for _ in range(steps):
         for i in range(n):
             qp[i] = q[i] + 0.5 * h * v[i]
-        servo_torque(table, body, servo, tau, qp, v, torque)
+        servo_torque(table, body, coef, servo, tau, qp, v, torque)
         applied_forces(table, body, coef, qp, v, torque, force)
-        if friction:
+        if friction or pinned:
             base_force[:] = force
         converged = False
         for _ in range(most):
@@ -151,6 +179,8 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
             if friction:
                 friction_correction(table, body, v, vm, h, force, diagonal, base_force,
                                     base_diagonal)
+            if pinned:
+                pinned_correction(table, body, coef, servo, qp, v, qm, vm, force, base_force)
             kinematics(table, body, coef, qm, vm, w, False)
             own_inertia(table, body, coef, qm, vm, w)
             keep_rotor_rates(table, vm, w)
