@@ -204,16 +204,16 @@ def set_up() -> str:
     if step('packages', package_key,
             lambda: colcon('packages', list(PYTHON_PACKAGES), env, python)):
         done.append(f'built {len(PYTHON_PACKAGES)} Python packages')
-    kernels_key = digest(sources(ROOT / 'flex_dynamics' / 'flex_dynamics', '*.py'), wheels_key)
-    present = (ROOT / 'flex_dynamics' / 'flex_dynamics' / 'warm_up.py').exists()
-    if present and step('kernels', kernels_key, lambda: warm_up(env)):
+    dynamics = ROOT / 'flex_dynamics' / 'flex_dynamics'
+    kernels_key = digest([*sources(dynamics / 'kernels', '*.py'), dynamics / 'warm_up.py'],
+                         wheels_key)
+    if step('kernels', kernels_key, lambda: warm_up(env)):
         done.append('compiled the kernels')
     what = ', '.join(done) + f' in {time.monotonic() - began:.0f} s' if done else 'up to date'
     return f'set-up: {place}; {what}'
 
 
 def warm_up(env: dict[str, str]) -> None:
-    print('compiling the numeric kernels (once)', flush=True)
     run('kernels', ['bash', '-c', '. ./env.sh && python3 -m flex_dynamics.warm_up'], env,
         lambda line: line.strip())
 
