@@ -64,7 +64,7 @@ def _elements(text: str, source: str) -> list[Element]:
             # An alias can name its own ancestor, or blow up as entities do.
             if isinstance(event, yaml.AliasEvent):
                 raise RobotError('expected plain YAML, found an alias (*name); write it out',
-                                 source, event.start_mark.line + 1)
+                                 source, _line(event))
         top = yaml.compose(text, yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
@@ -101,7 +101,7 @@ def _element(tag: str, node: yaml.Node, source: str, line: int,
         element.attributes[CHIEF[tag]] = _attribute(node, source, tag)
         return element
     for key, value in _items(node, source, f'<{tag}>'):
-        name = PLURALS.get(key.value, key.value)
+        name = PLURALS.get(str(key.value), str(key.value))
         if isinstance(value, yaml.MappingNode):
             element.children.append(_element(name, value, source, _line(key), element))
         elif (isinstance(value, yaml.SequenceNode) and value.value
@@ -145,9 +145,11 @@ def _attribute(node: yaml.Node, source: str, name: str) -> str:
 
 
 def _kind(node: yaml.Node) -> str:
-    return {'scalar': f'the value "{str(node.value)[:40]}"', 'sequence': 'a list',
-            'mapping': 'a mapping'}[node.id]
+    if isinstance(node, yaml.ScalarNode):
+        return f'the value "{str(node.value)[:40]}"'
+    return 'a list' if isinstance(node, yaml.SequenceNode) else 'a mapping'
 
 
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1
+def _line(part: yaml.Node | yaml.Event) -> int:
+    mark = part.start_mark
+    return int(mark.line) + 1 if mark is not None else 1
