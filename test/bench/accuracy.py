@@ -16,6 +16,7 @@ from manoeuvre import (
     SAMPLE,
     SETPOINTS,
     START,
+    SWEEPS_END,
     phases,
     run_flex,
     sampled,
@@ -144,7 +145,7 @@ def _profile(model: Model, report: Report) -> None:
 
     start = np.concatenate((START, np.zeros(model.n - len(START))))
     for step in sorted({steps[0] for steps in FLEX_STEPS}):
-        simulation = Simulation(model, step, q=start)
+        simulation = Simulation(model, step, q=start, tolerance=SWEEPS_END)
         simulation.set_servo(KP, KD, SETPOINTS[1][1])
         simulation.advance(round(1.0 / step))
         report.note(f'With {step * 1e3:g} ms, {simulation.sweeps * step:.2f} solutions of forward '

@@ -20,6 +20,7 @@ SETPOINTS = (
 )
 END = 6.0
 SAMPLE = 0.01                                                   # s, between compared positions
+SWEEPS_END = 1e-4                           # tolerance of Simulation: the motion is damped
 TIMES = np.arange(round(END / SAMPLE) + 1) * SAMPLE
 
 
@@ -50,7 +51,7 @@ def run_flex(model: Model, step: float, start_time: float = 0.0,
     The first `start_time` s after a step of the set-points may take smaller steps.
     """
     start = np.concatenate((START, np.zeros(model.n - len(START))))
-    simulation = Simulation(model, step, q=start)
+    simulation = Simulation(model, step, q=start, tolerance=SWEEPS_END)
     states = [start]
     for duration, setpoints in phases():
         simulation.set_servo(KP, KD, setpoints)
