@@ -44,7 +44,6 @@ class Simulation:
             raise DynamicsError(f'model: expected {len(self.q)} coordinates, found {model.n}')
         self.model = model
         self._scratch = np.zeros((8, model.n))
-        self._worlds = tuple(np.zeros_like(a) for a in model._frame_work[2:])
         self.set_loads(self._loads)
 
     def set_state(self, q, v) -> None:
