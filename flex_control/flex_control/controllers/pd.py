@@ -51,4 +51,4 @@ class PD(Controller):
                    + self.kd * (wanted.velocity - self.v[:joints]))
         if self.parameters['static_compensation']:
             efforts += self._static_load.efforts(wanted.position)
-        return efforts
+        return efforts - self.drive_effort()
