@@ -1,0 +1,65 @@
+"""One closed loop without ROS: a controller, its trajectory and the sequence of states."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.controllers import Controller
+from flex_control.errors import ControlError
+from flex_control.measurements import Measurements
+from flex_control.trajectories import SetPoints, Trajectory
+from flex_dynamics import DynamicsError, Model
+from flex_dynamics.model import Terms
+
+
+class ControlLoop:
+    """States in, efforts out, in the order of time.
+
+    trajectory is what runs from time zero on, and again after every restart; None: the joints are
+    held where the first state finds them. A state before the one before it (simulated time was
+    set back) restarts the loop. The wanted motion of the last step is `controller.reference`.
+    """
+
+    def __init__(self, model: Model, controller: Controller,
+                 trajectory: Trajectory | None = None) -> None:
+        self.model, self.controller = model, controller
+        self.first_trajectory = trajectory
+        self.trajectory: Trajectory | None = None
+        self.time: float | None = None       # s, of the last state
+
+    def reset(self) -> None:
+        """Forget the past: the next state is a first one."""
+        self.trajectory, self.time = None, None
+        self.controller.reset()
+
+    def set_trajectory(self, trajectory: Trajectory) -> None:
+        """Follow this one from the next step on, until another is set or the loop restarts."""
+        self.trajectory = trajectory
+
+    def step(self, time: float, q: np.ndarray, v: np.ndarray, terms: Terms | None = None,
+             measurements: Measurements | None = None) -> np.ndarray:
+        """Efforts (n_joints,), N m or N, for the state q, v (n,) at `time` (s).
+
+        terms: flex_dynamics Terms at that state; None: from the model, if the controller needs
+        them. measurements: what sensors read. ControlError if there is no good effort; the loop
+        then goes on with the next state.
+        """
+        if self.time is not None and time < self.time:
+            self.reset()
+        period = 0.0 if self.time is None else time - self.time
+        self.time = time
+        if self.trajectory is None:
+            self.trajectory = self.first_trajectory or SetPoints([0.0], [q[:self.model.n_joints]])
+        controller = self.controller
+        controller.q, controller.v = q, v
+        try:
+            if terms is None and controller.needs_terms:
+                terms = self.model.terms(q, v)
+            controller.terms, controller.measurements = terms, measurements
+            controller.reference = self.trajectory.sample(time)
+            efforts = np.asarray(controller.update(time, period), dtype=float)
+        except DynamicsError as error:
+            raise ControlError(str(error)) from None
+        if efforts.shape != (self.model.n_joints,) or not np.isfinite(efforts).all():
+            raise ControlError(f'{type(controller).__name__}: expected {self.model.n_joints} '
+                               f'finite efforts, found {efforts}')
+        return efforts
