@@ -1,0 +1,1 @@
+"""The papers' algebra, numeric and small: rotations, dual numbers, dual groups, screws."""
