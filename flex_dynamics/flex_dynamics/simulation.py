@@ -5,10 +5,11 @@ import numpy as np
 
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, advance
+from flex_dynamics.kernels.layout import DOF, PINNED
 from flex_dynamics.loads import Loads, point_wrenches
 from flex_dynamics.model import Model
 
-MOST_SWEEPS = 50
+MOST_SWEEPS = 50     # until a step is cut in halves
 
 
 class Simulation:
@@ -16,12 +17,13 @@ class Simulation:
 
     `advance` runs many inner steps in one kernel call and allocates nothing. A servo, if set,
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
-    tolerance: relative change of speeds at which the sweeps of a step end; 1e-9 conserves energy
-    over minutes, 1e-4 is enough for damped motion and saves a third of the time.
+    tolerance: relative change of speeds at which the sweeps of a step end; 1e-4 is enough
+    for damped motion and saves a third of the time. balance: let energy grow by the work done and
+    by nothing else, at the cost of a third of a sweep a step; not on floating and planar bases.
     """
 
     def __init__(self, model: Model, step: float = 1e-3, q=None, v=None, time: float = 0.0,
-                 tolerance: float = 1e-9) -> None:
+                 tolerance: float = 1e-9, balance: bool = True) -> None:
         if not 0.0 < step < np.inf:
             raise DynamicsError(f'step: expected a positive time in s, found {step}')
         if model.order == 'linear':
@@ -30,8 +32,10 @@ class Simulation:
         self.step = float(step)
         self.time = float(time)
         self.tolerance = float(tolerance)
+        self.balance = bool(balance)
         self.sweeps = 0
         self._servo = np.zeros((4, model.n_joints))
+        self._ledger = np.zeros(3)
         self._loads: Loads | None = None
         self.q, self.v = np.zeros(model.n), np.zeros(model.n)
         self._a = np.zeros(model.n)
@@ -43,7 +47,11 @@ class Simulation:
         if len(self.q) != model.n:
             raise DynamicsError(f'model: expected {len(self.q)} coordinates, found {model.n}')
         self.model = model
-        self._scratch = np.zeros((8, model.n))
+        self._scratch = np.full((11, model.n), np.nan)
+        self._scratch[8] = 0.0
+        table = model._arrays[0]
+        pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
+        self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
         self.set_loads(self._loads)
 
     def set_state(self, q, v) -> None:
@@ -51,6 +59,7 @@ class Simulation:
         self.q[:] = self.model.finite_vector(q, 'q', self.model.n)
         self.v[:] = self.model.finite_vector(v, 'v', self.model.n)
         self._a[:] = 0.0
+        self._ledger[:] = 0.0
         # A coordinate that moves no mass is told here; later a bad pivot means divergence.
         self.model.forward_dynamics(self.q, self.v, np.zeros(self.model.n_joints))
 
@@ -86,8 +95,9 @@ class Simulation:
                else model.finite_vector(tau, 'tau', model.n_joints))
         status, sweeps = advance(
             *model._arrays, model._work, model.gravity, self.q, self.v, self._a, tau, self._servo,
-            self._carriers, self._points, self._wrenches, *self._worlds, self._scratch, self.step,
-            steps, self.tolerance, MOST_SWEEPS)
+            self._carriers, self._points, self._wrenches, *self._worlds,
+            self._scratch, self._roots, self._root_work, self._ledger, self.step, steps,
+            self.tolerance, MOST_SWEEPS, self.balance)
         self.sweeps += sweeps
         if status:
             self._complain(status)
@@ -96,7 +106,7 @@ class Simulation:
     def _complain(self, status: int) -> None:
         speeds = np.nan_to_num(np.abs(self.v), nan=np.inf)
         worst = int(np.argmax(speeds))
-        what = (f'did not converge in {MOST_SWEEPS} sweeps' if status == NOT_CONVERGED
+        what = ('did not converge in 64 parts of a step' if status == NOT_CONVERGED
                 else 'diverged')
         raise DynamicsError(
             f'the motion {what} after {self.time:.4f} s: largest speed in '

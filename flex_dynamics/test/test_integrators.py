@@ -59,15 +59,27 @@ def test_steps_of_stiff_servos_at_1_ms_with_modes_above_1_khz():
     assert np.abs(run.q[:, :4] - finer.q[:, :4]).max() < 2e-2
 
 
-def test_a_stiff_servo_on_a_light_beam_end():
-    """A loop of 160 Hz that jumps by 0.5 rad: explicit rules would need 10 us and less."""
+@pytest.mark.parametrize('square', [1e6, 1e7, 1e9], ids=['160 Hz', '500 Hz', '5 kHz'])
+def test_a_stiff_servo_on_a_light_beam_end(square):
+    """A loop of this frequency jumps by 0.5 rad: explicit rules would need 10 us and less."""
     model = Model(load_robot('lab_link'))
     inertia = model.mass_matrix(np.zeros(model.n))[0, 0]
     simulation = Simulation(model, 1e-3)
-    simulation.set_servo([1e6 * inertia], [2e3 * inertia], [0.5])
+    simulation.set_servo([square * inertia], [2.0 * np.sqrt(square) * inertia], [0.5])
     simulation.advance(3000)
     assert simulation.q[0] == pytest.approx(0.5, abs=1e-3)
     assert np.abs(simulation.q[1:]).max() < 1.0
+
+
+def test_a_servo_on_a_pinned_root_turns_the_root_section():
+    """15 modes: the root has next to no inertia, its loop is far faster than the step."""
+    model = Model(load_robot('lin_lewis_one_link'))
+    turn = model.input_matrix(np.zeros(model.n))[:, 0]
+    inertia = model.mass_matrix(np.zeros(model.n))[0, 0]
+    simulation = Simulation(model, 1e-3)
+    simulation.set_servo([100.0 * inertia], [20.0 * inertia], [0.02])
+    simulation.advance(4000)
+    assert turn @ simulation.q == pytest.approx(0.02, abs=2e-4)
 
 
 def test_one_call_of_many_steps_is_many_calls():

@@ -4,232 +4,194 @@ One step solves M(qm) a + bias(qm, vm) + K qm + D vm = force with qm = q + h/2 v
 vm = v + h/2 a. K and D are constant, so each sweep solves
 (M + h/2 D + h2/4 K) a = force - K (q + h/2 v) - D v - bias(qm, vm) at the last a: stiff modes and
 stiff servo loops never limit the step, and what is iterated is only the slow, gyroscopic part.
-The rule is of second order and symmetric: it damps nothing by itself (doc/integrators.md has the
-measured energy errors).
+A step whose sweeps do not converge is cut in halves.
+
+The rule is of second order and symmetric, but M changes with q, and where a mode is faster than
+the step it errs in energy by h/8 dv' dM/dt dv, dv the change of speed. So each step ends with a
+balance: kinetic and gravity energy must have grown by the work of all other forces at the middle
+of the step, and the speeds are scaled, by parts in 1e5 at most times, until they have. That is
+of third order in h, like the error of the step itself.
 """
 from __future__ import annotations
 
-import math
-
 from numba import njit
 
-from flex_dynamics.kernels.applied_forces import applied_forces, joint_friction, root_value
+from flex_dynamics.kernels.applied_forces import applied_forces
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.kinematics import kinematics
-from flex_dynamics.kernels.layout import (
-    COULOMB,
-    DOF,
-    ELASTIC,
-    FLOATING,
-    FRICTION_SPEED,
-    GEAR,
-    KIND,
-    MODES,
-    MOTOR,
-    OPTIONS,
-    PINNED,
-    VISCOUS,
-    Q,
-)
+from flex_dynamics.kernels.layout import COULOMB, DOF, FLOATING, KIND, OPTIONS, PLANAR, Q
+from flex_dynamics.kernels.mechanical_energy import mechanical_energy
+from flex_dynamics.kernels.pinned_roots import add_root_gains, root_friction, root_responses
+from flex_dynamics.kernels.recentre import recentre
 from flex_dynamics.kernels.recursive_forward_dynamics import (
     keep_rotor_rates,
     own_inertia,
     solve_sweeps,
 )
-from flex_dynamics.kernels.so3 import coefficients, right_jacobian
+from flex_dynamics.kernels.step_forces import (
+    apply_wrenches,
+    friction_correction,
+    implicit_diagonal,
+    servo_torque,
+)
 from flex_dynamics.kernels.workspace import carve
-
-# Rows of `servo` (4, joint coordinates)
-STIFFNESS_GAIN = 0    # N m/rad or N/m
-DAMPING_GAIN = 1
-TARGET = 2
-TARGET_RATE = 3
 
 DIVERGED = -1
 NOT_CONVERGED = -2
 
+HALVINGS = 6               # a step is cut into 64 at most
+LARGEST_SCALING = 0.01     # of speeds in one step, to balance energy; the rest is kept for later
+SMALLEST_SHARE = 1e-9      # kinetic energy below this share of the rest is not worth balancing
+
 
 @njit(**OPTIONS)
-def implicit_diagonal(table, body, servo, h, diagonal):
-    """What viscous friction and servo gains add to the pivots, h/2 d + h2/4 k.
+def step(table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points, wrenches,
+         R_world, p_world, scratch, roots, root_work, h, tolerance, most, friction):
+    """Acceleration a (n,) at the middle of one step of h, from a first guess in a.
 
-    On a pinned basis they act on amplitudes too, outside the pivots: pinned_correction.
+    Returns (status, sweeps, power): power, W, is that of the wrenches.
     """
-    for i in range(diagonal.shape[0]):
-        diagonal[i] = 0.0
-    for i in range(table.shape[0]):
-        if table[i, DOF] != 1 or table[i, PINNED] >= 0:
-            continue
-        at, motor = table[i, Q], table[i, MOTOR]
-        gain = 0.5 * h * servo[DAMPING_GAIN, at] + 0.25 * h * h * servo[STIFFNESS_GAIN, at]
-        diagonal[at] += 0.5 * h * body[i, VISCOUS]
-        if motor >= 0:
-            diagonal[motor] += gain / (body[i, GEAR] * body[i, GEAR])
-        else:
-            diagonal[at] += gain
+    n, pinned = q.shape[0], roots.shape[0] > 0
+    force, diagonal, qm, vm, qp, new, base_force, base_diagonal, zero = (
+        scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5], scratch[6],
+        scratch[7], scratch[8])
+    torque = base_force
+    implicit_diagonal(table, body, servo, h, base_diagonal)
+    for i in range(n):
+        diagonal[i] = base_diagonal[i]
+        qp[i] = q[i] + 0.5 * h * v[i]
+    servo_torque(table, body, coef, servo, tau, qp, v, torque)
+    applied_forces(table, body, coef, qp, v, torque, force)
+    if friction or pinned:
+        for i in range(n):
+            base_force[i] = force[i]
+    power = 0.0
+    for sweep in range(most):
+        for i in range(n):
+            qm[i] = qp[i] + 0.25 * h * h * a[i]
+            vm[i] = v[i] + 0.5 * h * a[i]
+        if pinned:
+            for i in range(n):
+                force[i] = base_force[i]
+            root_friction(table, body, coef, v, vm, force)
+        if friction:
+            friction_correction(table, body, v, vm, h, force, diagonal, base_force, base_diagonal)
+        if pinned:
+            status = root_responses(table, body, coef, diagonal, h, w, qm, zero, new, roots)
+            if status:
+                return status, sweep + 1, power
+        kinematics(table, body, coef, qm, vm, w, False)
+        own_inertia(table, body, coef, qm, vm, w)
+        keep_rotor_rates(table, vm, w)
+        if carriers.shape[0] > 0:
+            world_poses(table, w, R_world, p_world)
+            power = apply_wrenches(carriers, points, wrenches, R_world, w)
+        status = solve_sweeps(table, body, coef, force, diagonal, 0.5 * h, 0.25 * h * h, gravity,
+                              w, new)
+        if not status and pinned:
+            status = add_root_gains(table, body, coef, servo, h, vm, roots, root_work,
+                                    new)
+        if status:
+            return status, sweep + 1, power
+        error = 0.0
+        for i in range(n):
+            change = abs(new[i] - a[i]) * h
+            if not change < 1e300:     # max() below does not see a NaN
+                return DIVERGED, sweep + 1, power
+            error = max(error, change / (1.0 + abs(v[i]) + h * abs(new[i])))
+            a[i] = new[i]
+        if error < tolerance:
+            return 0, sweep + 1, power
+    return NOT_CONVERGED, most, power
 
 
 @njit(**OPTIONS)
-def servo_torque(table, body, coef, servo, tau, q, v, out):
-    """out = tau + k (target - q) + d (target_rate - v), on the motor's side where there is one."""
-    for i in range(table.shape[0]):
-        dof, at, motor = table[i, DOF], table[i, Q], table[i, MOTOR]
-        for m in range(dof):
-            out[at + m] = tau[at + m]
-        if dof != 1:
-            continue
-        position, speed = root_value(table[i], coef, q), root_value(table[i], coef, v)
-        if motor >= 0:
-            position, speed = q[motor] / body[i, GEAR], v[motor] / body[i, GEAR]
-        out[at] += (servo[STIFFNESS_GAIN, at] * (servo[TARGET, at] - position)
-                    + servo[DAMPING_GAIN, at] * (servo[TARGET_RATE, at] - speed))
-
-
-@njit(**OPTIONS)
-def apply_wrenches(carriers, points, wrenches, R_world, w):
-    """Take world wrenches [force; moment] at points of nodes off the nodes' bias forces."""
-    for k in range(carriers.shape[0]):
-        i = carriers[k]
-        R, b = R_world[i], w.b[i]
-        f0 = R[0, 0] * wrenches[k, 0] + R[1, 0] * wrenches[k, 1] + R[2, 0] * wrenches[k, 2]
-        f1 = R[0, 1] * wrenches[k, 0] + R[1, 1] * wrenches[k, 1] + R[2, 1] * wrenches[k, 2]
-        f2 = R[0, 2] * wrenches[k, 0] + R[1, 2] * wrenches[k, 1] + R[2, 2] * wrenches[k, 2]
-        p0, p1, p2 = points[k, 0], points[k, 1], points[k, 2]
-        b[0] -= (R[0, 0] * wrenches[k, 3] + R[1, 0] * wrenches[k, 4] + R[2, 0] * wrenches[k, 5]
-                 + p1 * f2 - p2 * f1)
-        b[1] -= (R[0, 1] * wrenches[k, 3] + R[1, 1] * wrenches[k, 4] + R[2, 1] * wrenches[k, 5]
-                 + p2 * f0 - p0 * f2)
-        b[2] -= (R[0, 2] * wrenches[k, 3] + R[1, 2] * wrenches[k, 4] + R[2, 2] * wrenches[k, 5]
-                 + p0 * f1 - p1 * f0)
-        b[3] -= f0
-        b[4] -= f1
-        b[5] -= f2
-
-
-@njit(**OPTIONS)
-def friction_correction(table, body, v, vm, h, force, diagonal, base_force, base_diagonal):
-    """Coulomb friction at the middle of the step, by one Newton step about the last guess.
-
-    base_force holds the friction at v, which applied_forces put there.
-    """
-    for i in range(table.shape[0]):
-        size, at = body[i, COULOMB], table[i, Q]
-        if table[i, DOF] != 1 or table[i, PINNED] >= 0 or not size > 0.0:
-            continue
-        t = math.tanh(vm[at] / FRICTION_SPEED)
-        slope = size * (1.0 - t * t) / FRICTION_SPEED
-        change = size * (math.tanh(v[at] / FRICTION_SPEED) - t) + slope * (vm[at] - v[at])
-        force[at] = base_force[at] + change
-        diagonal[at] = base_diagonal[at] + 0.5 * h * slope
-
-
-@njit(**OPTIONS)
-def pinned_correction(table, body, coef, servo, qp, v, qm, vm, force, base_force):
-    """Servo and friction of pinned bases at the middle of the step, by iteration.
-
-    base_force holds them at qp, v. They turn the root section, so joint and amplitudes feel them.
-    """
-    for i in range(table.shape[0]):
-        if table[i, DOF] != 1 or table[i, PINNED] < 0:
-            continue
-        row, at, start = table[i], table[i, Q], table[i, ELASTIC]
-        before, now = root_value(row, coef, v), root_value(row, coef, vm)
-        change = (servo[STIFFNESS_GAIN, at] * (root_value(row, coef, qp)
-                                               - root_value(row, coef, qm))
-                  + servo[DAMPING_GAIN, at] * (before - now)
-                  + joint_friction(body[i], before) - joint_friction(body[i], now))
-        force[at] = base_force[at] + change
-        for m in range(row[MODES]):
-            force[start + m] = base_force[start + m] + coef[row[PINNED] + m] * change
+def work_of_forces(table, body, coef, q, v, a, tau, servo, scratch, h):
+    """Work of motors, servos, springs, dampers and friction in one step of h, J."""
+    n = q.shape[0]
+    force, qm, vm, torque = scratch[0], scratch[2], scratch[3], scratch[6]
+    for i in range(n):
+        qm[i] = q[i] + 0.5 * h * v[i] + 0.25 * h * h * a[i]
+        vm[i] = v[i] + 0.5 * h * a[i]
+    servo_torque(table, body, coef, servo, tau, qm, vm, torque)
+    applied_forces(table, body, coef, qm, vm, torque, force)
+    work = 0.0
+    for i in range(n):
+        work += force[i] * vm[i]
+    return h * work
 
 
 @njit(**OPTIONS)
 def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carriers, points,
-            wrenches, R_world, p_world, scratch, h, steps, tolerance, most):
+            wrenches, R_world, p_world, scratch, roots, root_work, ledger, h, steps, tolerance,
+            most, balance):
     """Advance q, v (n,) by `steps` of h in place; a (n,) is the last acceleration, a first guess.
 
-    scratch (8, n). Returns (status, iterations): status 0, or 1 + a coordinate without inertia,
-    DIVERGED if a number is no longer finite, NOT_CONVERGED; the state is then the last good one.
+    scratch (11, n), its row 8 zeros; roots (pinned roots, n) and root_work (roots, roots + 2) are
+    scratch too. ledger (3,): energy, J, by which the motion is ahead of its balance, and the
+    kinetic and gravity energy of the state that is left in scratch[9:11]. balance: whether to
+    keep the balance; never done on a moving base, whose momentum it would change.
+    Returns (status, sweeps): status 0, or 1 + a coordinate without inertia, DIVERGED if a number
+    is no longer finite, NOT_CONVERGED; the state is then the last good one.
     """
     n = q.shape[0]
-    force, diagonal, qm, vm, qp, new, base_force, base_diagonal = (
-        scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5], scratch[6],
-        scratch[7])
-    torque = base_force
     w = carve(work, size)
-    friction, pinned = False, False
+    friction = False
     for i in range(table.shape[0]):
         friction = friction or (table[i, DOF] == 1 and body[i, COULOMB] > 0.0)
-        pinned = pinned or table[i, PINNED] >= 0
-    implicit_diagonal(table, body, servo, h, base_diagonal)
-    diagonal[:] = base_diagonal
+    balance = balance and table[0, KIND] != FLOATING and table[0, KIND] != PLANAR
+    kinetic, potential = ledger[1], ledger[2]
+    known = True
+    for i in range(n):
+        known = known and scratch[9, i] == q[i] and scratch[10, i] == v[i]
+    if balance and not known:
+        kinetic, potential = mechanical_energy(table, body, coef, gravity, q, v, R_world, p_world,
+                                               w)
     used = 0
     for _ in range(steps):
-        for i in range(n):
-            qp[i] = q[i] + 0.5 * h * v[i]
-        servo_torque(table, body, coef, servo, tau, qp, v, torque)
-        applied_forces(table, body, coef, qp, v, torque, force)
-        if friction or pinned:
-            base_force[:] = force
-        converged = False
-        for _ in range(most):
-            for i in range(n):
-                qm[i] = qp[i] + 0.25 * h * h * a[i]
-                vm[i] = v[i] + 0.5 * h * a[i]
-            if friction:
-                friction_correction(table, body, v, vm, h, force, diagonal, base_force,
-                                    base_diagonal)
-            if pinned:
-                pinned_correction(table, body, coef, servo, qp, v, qm, vm, force, base_force)
-            kinematics(table, body, coef, qm, vm, w, False)
-            own_inertia(table, body, coef, qm, vm, w)
-            keep_rotor_rates(table, vm, w)
-            if carriers.shape[0] > 0:
-                world_poses(table, w, R_world, p_world)
-                apply_wrenches(carriers, points, wrenches, R_world, w)
-            status = solve_sweeps(table, body, coef, force, diagonal, 0.5 * h, 0.25 * h * h,
-                                  gravity, w, new)
-            used += 1
+        halvings, left, part = 0, 1, h
+        while left > 0:
+            status, sweeps, power = step(
+                table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points,
+                wrenches, R_world, p_world, scratch, roots, root_work, part, tolerance, most,
+                friction)
+            used += sweeps
             if status:
-                return status, used
-            error = 0.0
+                if halvings == HALVINGS:
+                    return status, used
+                halvings += 1
+                left *= 2
+                part *= 0.5
+                for i in range(n):
+                    a[i] = 0.0
+                continue
+            left -= 1
+            done = 0.0
+            if balance:
+                done = part * power + work_of_forces(table, body, coef, q, v, a, tau, servo,
+                                                     scratch, part)
             for i in range(n):
-                change = abs(new[i] - a[i]) * h
-                error = max(error, change / (1.0 + abs(v[i]) + h * abs(new[i])))
-                a[i] = new[i]
-            if error < tolerance:
-                converged = True
-                break
-            if not error < 1e300:
-                return DIVERGED, used
-        if not converged:
-            return NOT_CONVERGED, used
-        for i in range(n):
-            q[i] = qp[i] + 0.5 * h * v[i] + 0.5 * h * h * a[i]
-            v[i] = v[i] + h * a[i]
+                q[i] += part * (v[i] + 0.5 * part * a[i])
+                v[i] += part * a[i]
+            if balance:
+                before = kinetic + potential + done - ledger[0]
+                kinetic, potential = mechanical_energy(table, body, coef, gravity, q, v, R_world,
+                                                       p_world, w)
+                ahead = kinetic + potential - before
+                if kinetic > SMALLEST_SHARE * (abs(potential) + abs(before)):
+                    scaling = -0.5 * ahead / kinetic
+                    scaling = min(max(scaling, -LARGEST_SCALING), LARGEST_SCALING)
+                    for i in range(n):
+                        v[i] *= 1.0 + scaling
+                    kinetic *= (1.0 + scaling) * (1.0 + scaling)
+                ledger[0] = kinetic + potential - before
+            if halvings > 0 and left % 2 == 0:
+                halvings -= 1
+                left //= 2
+                part *= 2.0
         if table[0, KIND] == FLOATING:
             recentre(q, v, table[0, Q] + 3)
+    ledger[1], ledger[2] = kinetic, potential
+    for i in range(n):
+        scratch[9, i], scratch[10, i] = q[i], v[i]
     return 0, used
-
-
-@njit(**OPTIONS)
-def recentre(q, v, at):
-    """Keep the rotation vector of a floating base below a half turn: same pose, same motion."""
-    x, y, z = q[at], q[at + 1], q[at + 2]
-    t2 = x * x + y * y + z * z
-    if t2 <= math.pi * math.pi:
-        return
-    _, b, c, _, _ = coefficients(t2)
-    o0, o1, o2 = right_jacobian(b, c, x, y, z, v[at], v[at + 1], v[at + 2])
-    t = math.sqrt(t2)
-    scale = 1.0 - 2.0 * math.pi / t
-    x, y, z = scale * x, scale * y, scale * z
-    q[at], q[at + 1], q[at + 2] = x, y, z
-    # Inverse of the right Jacobian: 1 + 1/2 [r] + d [r]^2.
-    t2 = x * x + y * y + z * z
-    t = math.sqrt(t2)
-    d = (1.0 - 0.5 * t * math.sin(t) / (1.0 - math.cos(t))) / t2
-    w0, w1, w2 = y * o2 - z * o1, z * o0 - x * o2, x * o1 - y * o0
-    v[at] = o0 + 0.5 * w0 + d * (y * w2 - z * w1)
-    v[at + 1] = o1 + 0.5 * w1 + d * (z * w0 - x * w2)
-    v[at + 2] = o2 + 0.5 * w2 + d * (x * w1 - y * w0)

@@ -1,0 +1,95 @@
+"""Kinetic and gravity energy by speeds alone, never forming M: what a step must balance."""
+from __future__ import annotations
+
+from numba import njit
+
+from flex_dynamics.kernels.beam_body import U, beam_fields, columns_of
+from flex_dynamics.kernels.frames import world_poses
+from flex_dynamics.kernels.kinematics import kinematics
+from flex_dynamics.kernels.layout import (
+    ELASTIC,
+    INERTIA,
+    MASS,
+    MODES,
+    MOMENT,
+    MOTOR,
+    N_AXIS,
+    N_DIRECTOR,
+    OPTIONS,
+    PARENT,
+    ROTOR,
+    ROTOR_AXIS,
+)
+
+
+@njit(**OPTIONS)
+def rigid_energy(body, V):
+    """Kinetic energy of a rigid body at the twist V (6,) of its origin, J."""
+    w0, w1, w2, v0, v1, v2 = V[0], V[1], V[2], V[3], V[4], V[5]
+    c0, c1, c2 = body[MOMENT], body[MOMENT + 1], body[MOMENT + 2]
+    spin = 0.0
+    for i in range(3):
+        for j in range(3):
+            spin += V[i] * body[INERTIA + 3 * i + j] * V[j]
+    return 0.5 * (body[MASS] * (v0 * v0 + v1 * v1 + v2 * v2) + spin) + (
+        v0 * (w1 * c2 - w2 * c1) + v1 * (w2 * c0 - w0 * c2) + v2 * (w0 * c1 - w1 * c0))
+
+
+@njit(**OPTIONS)
+def beam_energy(row, coef, roots, V, w):
+    """Kinetic energy of a beam's particles, J, from the fields in w; mass and first moment."""
+    n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
+    P, Pd, at = w.point, w.point_rate, U(roots)
+    w0, w1, w2 = V[0], V[1], V[2]
+    twice, mass, c0, c1, c2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for kind in range(3):
+        x, y, z = columns_of(kind, n_axis, n_director)
+        for k in range(n_axis if kind == 0 else n_director):
+            px, py, pz = P[x + k], P[y + k], P[z + k]
+            u0 = Pd[x + k] + w1 * pz - w2 * py
+            u1 = Pd[y + k] + w2 * px - w0 * pz
+            u2 = Pd[z + k] + w0 * py - w1 * px
+            if kind == 0:
+                # Directors turn with the beam, they do not translate.
+                root = coef[at + k]
+                u0 += root * V[3]
+                u1 += root * V[4]
+                u2 += root * V[5]
+                mass += root * root
+                c0 += root * px
+                c1 += root * py
+                c2 += root * pz
+            twice += u0 * u0 + u1 * u1 + u2 * u2
+    return 0.5 * twice, mass, c0, c1, c2
+
+
+@njit(**OPTIONS)
+def mechanical_energy(table, body, coef, gravity, q, v, R_world, p_world, w):
+    """Kinetic energy and energy in gravity (zero at the world's origin), J, at q, v (n,)."""
+    kinematics(table, body, coef, q, v, w, False)
+    world_poses(table, w, R_world, p_world)
+    kinetic, height = 0.0, 0.0
+    for i in range(table.shape[0]):
+        mass, modes = body[i, MASS], table[i, MODES]
+        c0, c1, c2 = body[i, MOMENT], body[i, MOMENT + 1], body[i, MOMENT + 2]
+        V = w.V[i]
+        if modes == 0:
+            kinetic += rigid_energy(body[i], V)
+        else:
+            start = table[i, ELASTIC]
+            roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w,
+                                False)
+            energy, mass, c0, c1, c2 = beam_energy(table[i], coef, roots, V, w)
+            kinetic += energy
+        if table[i, MOTOR] >= 0:
+            # The rotor turns in the parent: T = 1/2 Im (a.w + m')2 (Mladenova section 8).
+            spin = v[table[i, MOTOR]]
+            if table[i, PARENT] >= 0:
+                for k in range(3):
+                    spin += body[i, ROTOR_AXIS + k] * w.V[table[i, PARENT], k]
+            kinetic += 0.5 * body[i, ROTOR] * spin * spin
+        R = R_world[i]
+        for j in range(3):
+            height += gravity[j] * (mass * p_world[i, j] + R[j, 0] * c0 + R[j, 1] * c1
+                                    + R[j, 2] * c2)
+    return kinetic, -height
