@@ -7,7 +7,10 @@ from flex_control.trajectories.base import Reference, Trajectory, checked_points
 
 
 class SetPoints(Trajectory):
-    """Each of the positions (k, n_joints) is wanted from its time (k,) s on, without a ramp."""
+    """Each of the positions (k, n_joints) is wanted from its time (k,) s on, without a ramp.
+
+    Between its steps it rests: limits of speed say nothing about it.
+    """
 
     def __init__(self, times, positions) -> None:
         self.times, self.positions = checked_points(times, positions)
@@ -16,3 +19,7 @@ class SetPoints(Trajectory):
     def sample(self, time: float) -> Reference:
         at = int(np.searchsorted(self.times, time, side='right')) - 1
         return Reference.at_rest(self.positions[max(at, 0)])
+
+    def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
+        values = self.positions if order == 0 else np.zeros_like(self.positions)
+        return values.min(axis=0), values.max(axis=0)
