@@ -1,13 +1,14 @@
 """Motion in polynomial pieces, with all its derivatives and their exact extremes."""
 from __future__ import annotations
 
+import bisect
 import math
 
 import numpy as np
 
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 
-GRID = 65              # instants in a piece where an extreme is looked for, before it is polished
+GRID = 33              # instants in a piece where an extreme is looked for, before it is polished
 POLISH = 4             # steps of Newton's method
 JUMP = 1e-6            # of the largest coefficient: what is less is rounding
 
@@ -23,6 +24,7 @@ class PiecewisePolynomial(Trajectory):
                  coefficients: np.ndarray) -> None:
         self.times, self.positions = times, positions
         self.start, self.end = float(times[0]), float(times[-1])
+        self._instants = times.tolist()
         self._powers = np.arange(coefficients.shape[1])
         scale = 1.0 / np.diff(times)[:, None, None]
         # (k - 1, DERIVATIVES, degree + 1, n_joints)
@@ -32,8 +34,8 @@ class PiecewisePolynomial(Trajectory):
     def sample(self, time: float) -> Reference:
         if not self.start <= time < self.end:
             return Reference.at_rest(self.positions[0 if time < self.start else -1])
-        at = int(np.searchsorted(self.times, time, side='right')) - 1
-        u = (time - self.times[at]) / (self.times[at + 1] - self.times[at])
+        at = bisect.bisect_right(self._instants, time) - 1
+        u = (time - self._instants[at]) / (self._instants[at + 1] - self._instants[at])
         return Reference(*(u**self._powers @ self._derivatives[at]))
 
     def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,18 +44,18 @@ class PiecewisePolynomial(Trajectory):
             return value, value
         pieces = self._derivatives[:, order]
         grid = np.linspace(0.0, 1.0, GRID)
-        values = np.einsum('gp,kpj->kgj', grid[:, None]**self._powers, pieces)
+        values = grid[:, None]**self._powers @ pieces                   # (k - 1, GRID, n_joints)
         first, second = _derived(pieces, 1), _derived(pieces, 2)
         ends = []
         for choose, arg in ((np.min, np.argmin), (np.max, np.argmax)):
             begin = grid[arg(values, axis=1)]                          # (k - 1, n_joints)
             u = begin
             for _ in range(POLISH):
-                bend = self._at(second, u)
-                step = np.divide(self._at(first, u), bend, out=np.zeros_like(u),
+                bend = _at(second, u)
+                step = np.divide(_at(first, u), bend, out=np.zeros_like(u),
                                  where=np.abs(bend) > 0.0)
                 u = np.clip(np.clip(u - step, begin - 1.0 / GRID, begin + 1.0 / GRID), 0.0, 1.0)
-            found = np.stack((self._at(pieces, u), choose(values, axis=1)))
+            found = np.stack((_at(pieces, u), choose(values, axis=1)))
             ends.append(choose(found, axis=(0, 1)))
         return ends[0], ends[1]
 
@@ -69,9 +71,13 @@ class PiecewisePolynomial(Trajectory):
             peak[(np.abs(following - ends) > JUMP * size).any(axis=0)] = np.inf
         return peak
 
-    def _at(self, pieces: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Values (k - 1, n_joints) at u (k - 1, n_joints)."""
-        return np.einsum('kjp,kpj->kj', u[..., None]**self._powers, pieces)
+
+def _at(pieces: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Values (k, n_joints) of pieces (k, degree + 1, n_joints) at u (k, n_joints), by Horner."""
+    value = np.zeros_like(u)
+    for power in range(pieces.shape[1] - 1, -1, -1):
+        value = value * u + pieces[:, power]
+    return value
 
 
 def _derived(coefficients: np.ndarray, order: int) -> np.ndarray:
