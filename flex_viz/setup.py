@@ -17,6 +17,7 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
+            'markers = flex_viz.nodes.markers:main',
             'state_publisher = flex_viz.nodes.state_publisher:main',
             'viewer = flex_viz.nodes.viewer:main',
         ],

@@ -23,8 +23,9 @@ CONTROLLERS = sorted({point.name for point in entry_points(group='flex_control.c
 
 def check_robot(context: LaunchContext) -> None:
     """Load the robot once before any node does: a mistake in it is then told once."""
-    load_robot(LaunchConfiguration('robot').perform(context),
-               LaunchConfiguration('overlay').perform(context) or None)
+    robot = load_robot(LaunchConfiguration('robot').perform(context),
+                       LaunchConfiguration('overlay').perform(context) or None)
+    context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -43,6 +44,9 @@ def generate_launch_description() -> LaunchDescription:
         'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static'), ('/clock', 'clock')],
         'ros_arguments': ['--log-level', LaunchConfiguration('log_level')],
     }
+    windows = IfCondition(PythonExpression([
+        "'", LaunchConfiguration('use_rviz'), "' == 'true' and '",
+        LaunchConfiguration('headless'), "' == 'false'"]))
     # A robot without one of these is no robot: when one ends, all do.
     required = {**common, 'on_exit': Shutdown(reason='a node of the robot has ended')}
     return LaunchDescription([
@@ -67,7 +71,8 @@ def generate_launch_description() -> LaunchDescription:
             'use_sim_time', default_value='true', choices=BOOLEANS,
             description='nodes take the time from the simulator'),
         DeclareLaunchArgument(
-            'use_rviz', default_value='false', choices=BOOLEANS, description='start RViz'),
+            'use_rviz', default_value='false', choices=BOOLEANS,
+            description='start RViz, and the node that draws the bent links for it'),
         DeclareLaunchArgument(
             'sync', default_value='free', choices=['free', 'lockstep'],
             description='free: paced by the wall clock; lockstep: every state waits for its '
@@ -95,10 +100,11 @@ def generate_launch_description() -> LaunchDescription:
                                               value_type=str)}]),
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
              parameters=[params_file, model, sim_time]),
+        # Stamps are those of the states: the clock, which would wake it often, is not needed.
+        Node(package='flex_viz', executable='markers', name='markers', **common,
+             parameters=[params_file, model], condition=windows),
         Node(package='rviz2', executable='rviz2', name='rviz2', **common,
-             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz', 'robot.rviz'])],
-             parameters=[sim_time],
-             condition=IfCondition(PythonExpression([
-                 "'", LaunchConfiguration('use_rviz'), "' == 'true' and '",
-                 LaunchConfiguration('headless'), "' == 'false'"]))),
+             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz', 'robot.rviz']),
+                        '-f', LaunchConfiguration('root_link')],
+             parameters=[sim_time], condition=windows),
     ])

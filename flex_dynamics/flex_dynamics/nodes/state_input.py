@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -34,7 +35,8 @@ class StateInput:
     warned of once a second, and goes no further.
     """
 
-    def __init__(self, node: Node, model: Model, callback: Callable[[State], None]) -> None:
+    def __init__(self, node: Node, model: Model, callback: Callable[[State], None],
+                 group: CallbackGroup | None = None) -> None:
         topic = declare(node, 'state_topic', 'flex_state', 'where the state comes from; from '
                         'joint_states alone the static deflection is taken',
                         choices=('flex_state', 'joint_states'), fixed=True)
@@ -45,8 +47,9 @@ class StateInput:
         self._order: np.ndarray | None = None
         self.received = 0
         self.rejected = 0
-        node.create_subscription(JointState if self._static else FlexState, topic, self._receive,
-                                 QoSProfile(depth=1))     # only the newest state counts
+        self.subscription = node.create_subscription(
+            JointState if self._static else FlexState, topic, self._receive,
+            QoSProfile(depth=1), callback_group=group)     # only the newest state counts
 
     def _receive(self, message: Any) -> None:
         try:
