@@ -18,6 +18,7 @@ setup(
     entry_points={
         'console_scripts': [
             'dynamics = flex_dynamics.nodes.dynamics:main',
+            'push = flex_dynamics.nodes.push:main',
             'simulator = flex_dynamics.nodes.simulator:main',
         ],
     },

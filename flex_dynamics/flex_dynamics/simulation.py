@@ -5,7 +5,7 @@ import numpy as np
 
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, advance
-from flex_dynamics.loads import Loads, point_wrenches
+from flex_dynamics.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model import Model
 
 MOST_SWEEPS = 50
@@ -32,7 +32,9 @@ class Simulation:
         self.tolerance = float(tolerance)
         self.sweeps = 0
         self._servo = np.zeros((4, model.n_joints))
-        self._loads: Loads | None = None
+        self._loads: list[Wrench] | None = None
+        self._places: list[tuple[str, float | None]] = []
+        self._loaded: Model | None = None
         self.q, self.v = np.zeros(model.n), np.zeros(model.n)
         self._a = np.zeros(model.n)
         self.set_model(model)
@@ -64,8 +66,11 @@ class Simulation:
     def set_loads(self, loads: Loads | None) -> None:
         """External loads that act from now on, constant in world axes; None takes them off."""
         points = [] if loads is None else point_wrenches(self.model, loads)
-        self._loads = loads
-        self._stepped = self.model.with_sections_at([(p.frame, p.x) for p in points])
+        self._loads = None if loads is None else points
+        places = [(p.frame, p.x) for p in points]
+        if places != self._places or self._loaded is not self.model:     # to build one is slow
+            self._stepped = self.model.with_sections_at(places)
+            self._places, self._loaded = places, self.model
         carried = [self._stepped.carrier(p.frame, p.x) for p in points]
         moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
         self._carriers = np.array([carried[k][0] for k in moving], dtype=np.int64)
@@ -74,6 +79,11 @@ class Simulation:
                                    for k in moving]).reshape(-1, 6)
         nodes = len(self._stepped._tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
+
+    @property
+    def loads(self) -> list[Wrench] | None:
+        """The external loads that act, as wrenches on points in world axes."""
+        return self._loads
 
     def advance(self, steps: int, tau=None) -> None:
         """Run `steps` inner steps with constant joint efforts tau (n_joints,).
