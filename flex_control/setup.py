@@ -20,6 +20,7 @@ setup(
             'control = flex_control.nodes.control:main',
         ],
         'flex_control.controllers': [
+            'lqr = flex_control.controllers.lqr:LQR',
             'pd = flex_control.controllers.pd:PD',
         ],
     },
