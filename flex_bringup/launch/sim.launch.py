@@ -96,6 +96,7 @@ def generate_launch_description() -> LaunchDescription:
              parameters=[params_file, model, sim_time]),
         Node(package='flex_control', executable='control', name='control', **required,
              parameters=[params_file, model, sim_time, {
+                 'sync': LaunchConfiguration('sync'),
                  'controller': ParameterValue(LaunchConfiguration('controller'),
                                               value_type=str)}]),
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from flex_control.trajectories.base import checked_points
+from flex_control.trajectories.base import Reference, checked_points
 from flex_control.trajectories.limits import Limits
 from flex_control.trajectories.polynomials import PiecewisePolynomial
 
@@ -15,18 +15,23 @@ GUESSED_PEAKS = (1.5, 6.0, 60.0)      # from point to point; the whole is scaled
 
 
 class InterpolatingSpline(PiecewisePolynomial):
-    """A spline of odd `DEGREE` through positions (k, n_joints) at times (k,) s."""
+    """A spline of odd `DEGREE` through positions (k, n_joints) at times (k,) s.
+
+    present: the motion that it goes on from, in place of rest.
+    """
 
     DEGREE: ClassVar[int] = 3
 
-    def __init__(self, times, positions) -> None:
+    def __init__(self, times, positions, present: Reference | None = None) -> None:
         times, positions = checked_points(times, positions)
         size = self.DEGREE + 1
         if len(times) == 1:
             super().__init__(times, positions, np.zeros((0, size, positions.shape[1])))
             return
         still = [(order, np.zeros(positions.shape[1])) for order in range(1, size // 2)]
-        spline = make_interp_spline(times, positions, self.DEGREE, bc_type=(still, still))
+        begin = still if present is None else [(order, present.derivative(order))
+                                               for order, _ in still]
+        spline = make_interp_spline(times, positions, self.DEGREE, bc_type=(begin, still))
         # Taylor's series of each piece about its beginning, in u from 0 to 1
         duration = np.diff(times)[:, None]
         pieces = [spline(times[:-1], nu=order) * duration**order / math.factorial(order)

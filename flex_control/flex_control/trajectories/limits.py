@@ -62,13 +62,17 @@ class Limits:
                                'find its time from, found none')
         return max(float(np.max(needed, initial=0.0)), SHORTEST)
 
-    def check_range(self, positions: np.ndarray) -> None:
-        """ControlError if one of the positions (k, n_joints) is outside."""
-        outside = (positions < self.lower) | (positions > self.upper)
+    def check_range(self, positions: np.ndarray, joints: Sequence[int] | None = None) -> None:
+        """ControlError if one of the positions (k, n_joints) is outside; joints: those that the
+        columns are, if not all."""
+        which = np.arange(len(self.names)) if joints is None else np.array(joints)
+        outside = (positions < self.lower[which]) | (positions > self.upper[which])
         if outside.any():
-            row, at = (int(k) for k in np.argwhere(outside)[0])
+            row, column = (int(k) for k in np.argwhere(outside)[0])
+            at = int(which[column])
             raise ControlError(f'{self.names[at]}: expected {self.lower[at]:g} to '
-                               f'{self.upper[at]:g} (its limits), found {positions[row, at]:g}')
+                               f'{self.upper[at]:g} (its limits), found '
+                               f'{positions[row, column]:g}')
 
     def check(self, trajectory: Trajectory) -> None:
         """ControlError with the joint, limit and value, if the motion leaves the limits."""
