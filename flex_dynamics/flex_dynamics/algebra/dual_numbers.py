@@ -15,7 +15,8 @@ from flex_dynamics.errors import DynamicsError
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """real + eps dual; arrays of one shape (a dual part left out is zero)."""
+    """real + eps dual; arrays of one shape (a dual part left out is zero). Elements are numbers,
+    or objects that calculate like numbers."""
 
     real: np.ndarray
     dual: np.ndarray
@@ -23,8 +24,8 @@ class Dual:
     __array_ufunc__ = None          # numpy's arrays leave mixed operations to this class
 
     def __init__(self, real, dual=None) -> None:
-        real = np.asarray(real, dtype=float)
-        dual = np.zeros(real.shape) if dual is None else np.asarray(dual, dtype=float)
+        real = _array(real)
+        dual = np.zeros(real.shape) if dual is None else _array(dual)
         if real.shape != dual.shape:
             raise DynamicsError(f'dual: expected parts of one shape, found {real.shape} and '
                                 f'{dual.shape}')
@@ -78,6 +79,11 @@ class Dual:
     def matrix(self) -> np.ndarray:
         """A dual matrix (n, n) as the real one (2n, 2n) with the same products: (8), (38)."""
         return np.block([[self.real, np.zeros(self.real.shape)], [self.dual, self.real]])
+
+
+def _array(value) -> np.ndarray:
+    array = np.asarray(value)
+    return array if array.dtype == object else array.astype(float)
 
 
 def as_dual(value) -> Dual:
