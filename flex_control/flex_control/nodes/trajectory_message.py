@@ -156,8 +156,8 @@ def read_tolerances(goal: Any, names: Sequence[str], defaults: Tolerances) -> To
         for what in ('position', 'velocity'):
             values = np.array(getattr(defaults, f'{kind}_{what}'))
             for one in given:
-                values[_place(one.name, names, kind)] = _tolerance(
-                    getattr(one, what), values[list(names).index(one.name)], one.name, kind)
+                at = _place(one.name, names, kind)
+                values[at] = _tolerance(getattr(one, what), values[at], one.name, kind)
             fields[f'{kind}_{what}'] = values
     allowed = goal.goal_time_tolerance.sec + 1e-9 * goal.goal_time_tolerance.nanosec
     if allowed < 0.0 and allowed != NO_LIMIT:
