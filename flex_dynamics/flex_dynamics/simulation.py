@@ -59,9 +59,13 @@ class Simulation:
     def set_servo(self, stiffness, damping, target, target_rate=None) -> None:
         """Joint servo: gains N m/rad and N m s/rad, targets rad (prismatic: N/m, N s/m, m)."""
         rate = np.zeros(self.model.n_joints) if target_rate is None else target_rate
-        for row, (name, value) in enumerate((('stiffness', stiffness), ('damping', damping),
-                                             ('target', target), ('target_rate', rate))):
-            self._servo[row] = self.model.finite_vector(value, name, self.model.n_joints)
+        rows = (stiffness, damping, target, rate)
+        servo = np.array(rows) if all(isinstance(row, np.ndarray) for row in rows) else None
+        if servo is None or servo.shape != self._servo.shape or not np.isfinite(servo).all():
+            names = ('stiffness', 'damping', 'target', 'target_rate')
+            servo = np.array([self.model.finite_vector(row, name, self.model.n_joints)
+                              for name, row in zip(names, rows, strict=True)])
+        self._servo[:] = servo
 
     def set_loads(self, loads: Loads | None) -> None:
         """External loads that act from now on, constant in world axes; None takes them off."""

@@ -62,9 +62,11 @@ class CommandOwner:
                            f'{self._patience:g} s')
 
     def _take(self, number: int, now: float) -> None:
-        self._number, self._other, self._heard = number, None, now
         names = self._nodes(now)
-        self.name = names[0] if len(names) == 1 else ''
+        alone = len(names) == 1
+        # The one that was silent may come back: its numbers are now those of another.
+        self._number, self._other, self._heard = number, None if alone else self._number, now
+        self.name = names[0] if alone else ''
 
     def _nodes(self, now: float) -> list[str]:
         if now - self._asked >= FRESH:

@@ -32,6 +32,7 @@ class JointStops:
         inertia = largest_joint_inertia(model)
         self.stiffness = STIFFNESS**2 * inertia
         self.damping = 2.0 * DAMPING * STIFFNESS * inertia
+        self._any = bool((np.isfinite(self.lower) | np.isfinite(self.upper)).any())
         self.release()
 
     def release(self) -> None:
@@ -41,9 +42,10 @@ class JointStops:
 
     def near(self, position: np.ndarray, velocity: np.ndarray, period: float) -> bool:
         """Whether a joint is at a stop or may touch it within the period (s)."""
-        reach = MARGIN + 2.0 * period * np.abs(velocity)
-        return bool(((position < self.lower + reach) | (position > self.upper - reach)
-                     | (self.side != 0.0)).any())
+        if not self._any:
+            return False
+        room = np.minimum(position - self.lower, self.upper - position)
+        return bool(self.side.any() or (room < MARGIN + 2.0 * period * np.abs(velocity)).any())
 
     def catch(self, position: np.ndarray, velocity: np.ndarray,
               step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

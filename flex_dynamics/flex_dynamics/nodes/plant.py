@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ class Drives:
     damping: np.ndarray
 
 
-@dataclass(frozen=True)
-class Servo:
+class Servo(NamedTuple):
     """What acts on the joints in one period, arrays (n_joints,)."""
 
     effort: np.ndarray
@@ -138,10 +138,12 @@ class Plant:
         try:
             self._push()
             servo = self._commanded(safe)
+            before = self._joints()
             self._run(servo)
             applied = servo.at(*self._joints())
-            low, high = self.gate.effort_range(self._seen @ good[1])
-            beyond = (applied < low) | (applied > high)
+            low, high = self.gate.effort_range(before[1])
+            mean = 0.5 * (servo.at(*before) + applied)
+            beyond = (mean < low) | (mean > high)
             if beyond.any():
                 # The loop of a drive asks for more than its motor has: the motor gives its most.
                 self.saturated += 1
@@ -149,13 +151,13 @@ class Plant:
                 simulation.time = time
                 if self.stops and stops:
                     self.stops.side, self.stops.caught_at = stops
-                servo = servo.limited(beyond, np.clip(applied, low, high))
+                servo = servo.limited(beyond, np.clip(mean, low, high))
                 self._run(servo)
-                applied = np.clip(servo.at(*self._joints()), low, high)
+                applied = servo.at(*self._joints())
         except DynamicsError:
             simulation.set_state(*good)
             raise
-        self.applied = applied
+        self.applied = np.minimum(np.maximum(applied, low), high)
 
     def acceleration(self) -> np.ndarray:
         """Accelerations (n,) at the present state; zero until something has moved."""
@@ -168,13 +170,17 @@ class Plant:
         return self._seen @ self.q, self._seen @ self.v
 
     def _commanded(self, safe: bool) -> Servo:
-        gate, drives = self.gate, self.drives
-        zero = np.zeros(self.model.n_joints)
+        drives = self.drives
         if safe:
+            zero = np.zeros(self.model.n_joints)
             return Servo(zero, zero, drives.damping, zero, zero)
-        steered = np.isfinite(gate.position)
-        return Servo(gate.effort.copy(), np.where(steered, drives.stiffness, 0.0), drives.damping,
-                     np.where(steered, gate.position, 0.0), gate.velocity.copy())
+        effort, position, velocity = self.gate.targets.copy()
+        free = np.isnan(position)
+        stiffness = drives.stiffness
+        if free.any():
+            stiffness = np.where(free, 0.0, stiffness)
+            position[free] = 0.0
+        return Servo(effort, stiffness, drives.damping, position, velocity)
 
     def _run(self, servo: Servo) -> None:
         """One period; near a stop it is looked at step by step."""
