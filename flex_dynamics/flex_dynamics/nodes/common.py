@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import array
+import gc
 import os
 import signal
 import socket
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -23,12 +25,14 @@ from rclpy.exceptions import (
     ParameterException,
 )
 from rclpy.executors import ExternalShutdownException
+from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
+from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 
 LARGEST = sys.float_info.max
 
@@ -168,17 +172,32 @@ def _spin(make: Callable[[], Node]) -> int:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loaded, stop = threading.Event(), Future()
     _on_signal(lambda: stop.set_result(None) if loaded.is_set() else os._exit(0))
-    node = None
+    node = executor = None
     try:
         node = make()
+        executor = make_executor(declare(
+            node, 'executor', 'lean', "what calls the callbacks: flex's own, or rclpy's, three "
+            'times slower', choices=KINDS, fixed=True))
+        executor.add_node(node)
+        gc.collect()
+        gc.freeze()      # what a node is made of never goes: collections need not look at it
         loaded.set()
-        rclpy.spin_until_future_complete(node, stop)
+        spin(executor, stop)
     except ExternalShutdownException:
         return 0
     except (RobotError, DynamicsError, NodeError, ParameterException) as error:
         print(f'error: {error}', file=sys.stderr)
         return 1
+    except Exception as error:      # a mistake of ours: one line, and all of it to those who ask
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        print(f'error: {type(error).__name__}: {error} ({os.path.basename(at.filename)}, line '
+              f'{at.lineno}; --log-level debug tells more)', file=sys.stderr)
+        if node is not None and node.get_logger().get_effective_level() <= LoggingSeverity.DEBUG:
+            traceback.print_exc()
+        return 1
     finally:
+        if executor is not None:
+            executor.shutdown()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
