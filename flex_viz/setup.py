@@ -13,11 +13,13 @@ setup(
         ('share/ament_index/resource_index/packages', ['resource/flex_viz']),
         ('share/flex_viz', ['package.xml']),
     ],
-    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy'],
+    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy',
+                      'pillow', 'rosbags'],
     zip_safe=False,
     entry_points={
         'console_scripts': [
             'markers = flex_viz.nodes.markers:main',
+            'plot = flex_viz.plot:main',
             'state_publisher = flex_viz.nodes.state_publisher:main',
             'viewer = flex_viz.nodes.viewer:main',
         ],

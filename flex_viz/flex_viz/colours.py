@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 
-# Compression blue, none light grey, tension red; and dark blue through green to yellow.
-DIVERGING = np.array([(0.10, 0.28, 0.70), (0.45, 0.66, 0.90), (0.88, 0.88, 0.88),
-                      (0.95, 0.58, 0.42), (0.73, 0.09, 0.12)])
+# Compression blue, none pale yellow, tension red; and dark blue through green to yellow.
+DIVERGING = np.array([(0.10, 0.28, 0.70), (0.45, 0.66, 0.90), (0.97, 0.92, 0.65),
+                      (0.95, 0.58, 0.35), (0.73, 0.09, 0.12)])
 RISING = np.array([(0.27, 0.00, 0.33), (0.23, 0.32, 0.55), (0.13, 0.57, 0.55),
                    (0.37, 0.79, 0.38), (0.99, 0.91, 0.14)])
 PLAIN = (0.20, 0.45, 0.80)      # a flexible link without colours

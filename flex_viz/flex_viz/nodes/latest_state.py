@@ -16,7 +16,9 @@ from flex_dynamics.nodes.state_input import State, StateInput
 
 
 class Unwaited(CallbackGroup):
-    """Entities that never wake the executor."""
+    """Entities that never wake the executor: neither rclpy's nor that of flex_dynamics."""
+
+    unwaited = True
 
     def can_execute(self, entity: Any) -> bool:
         return False
