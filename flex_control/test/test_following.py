@@ -73,3 +73,11 @@ def test_free_running_the_newest_will_do_until_it_is_too_old():
     assert values.at(15) == (20, 'twenty')
     values.clear()
     assert values.at(30) is None
+
+
+def test_what_comes_late_from_before_a_reset_is_not_taken_for_what_is_to_come():
+    values = StampedInput(exact=True, period=0, timeout=0)
+    values.at(3_000_000_000)
+    values.clear()
+    values.put(3_000_000_000, 'old')
+    assert values.at(3_000_000_000) is None

@@ -38,6 +38,7 @@ from flex_dynamics.nodes.common import (
     stamp,
     steady_clock,
 )
+from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.state_input import DEPTH, State, StateInput
 
 WATCH = 0.1        # s of wall time between two looks for what is lost
@@ -75,9 +76,12 @@ class Control(Node):
         self._trouble = ''                     # why the fail-safe acts
         self._latched = False                  # it acts until someone sets a parameter
         self._lost = False                     # the robot moved on unseen, or without our efforts
-        self._command = JointState(name=self._joints)
-        self._commands = self.create_publisher(JointState, 'joint_commands',
-                                               QoSProfile(depth=DEPTH))
+        still = np.zeros(model.n_joints)
+        self._sent: int | None = None          # time of the state that the last command answered
+        self._commands = PackedPublisher(
+            self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
+            JointState(name=self._joints, position=still, velocity=still, effort=still),
+            ('position', 'velocity', 'effort'))
         self._reports = self.create_publisher(JointTrajectoryControllerState,
                                               '~/controller_state', 10)
         self._state_input = StateInput(self, model, self._on_state)
@@ -129,8 +133,8 @@ class Control(Node):
         self._heard = time.monotonic()
         last = self._last
         if last is not None and state.time == last.time and np.array_equal(state.q, last.q):
-            if self._command.header.stamp == stamp(state.time):
-                self._commands.publish(self._command)      # sent again for those who missed it
+            if self._sent == state.time:
+                self._commands.repeat()        # sent again for those who missed it
             return
         if last is not None and state.time < last.time:
             self._restart()
@@ -151,17 +155,18 @@ class Control(Node):
         state, loop = self._waiting, self.loop
         if state is None:
             return
-        missing = self._inputs.missing(self._wanted, state.time)
-        if missing and (self._settings.lockstep or self._last is None):
-            return                             # time stands still until it comes
-        self._waiting, self._last = None, state
-        if not missing and not self._latched:
-            if self._trouble:
+        if not self._inputs.missing(self._wanted, state.time):
+            if not self._latched:
                 self._recover(state)
-            if loop.controller is not self._wanted:
-                loop.set_controller(self._wanted)
-        elif not self._trouble and self._inputs.missing(loop.controller, state.time):
-            self._fail(missing)
+                if loop.controller is not self._wanted:
+                    loop.set_controller(self._wanted)
+        elif not self._trouble:
+            missing = self._inputs.missing(loop.controller, state.time)
+            if missing and (self._settings.lockstep or self._last is None):
+                return                         # time stands still until it comes
+            if missing:
+                self._fail(missing)
+        self._waiting, self._last = None, state
         self._answer(state)
 
     def _answer(self, state: State) -> None:
@@ -193,10 +198,8 @@ class Control(Node):
 
     def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> None:
-        self._command.header.stamp = stamp(state.time)
-        self._command.effort = floats(efforts)
-        self._command.position, self._command.velocity = floats(position), floats(velocity)
-        self._commands.publish(self._command)
+        self._sent = state.time
+        self._commands.publish(state.time, position, velocity, efforts)
 
     def _report(self, state: State, efforts: np.ndarray) -> None:
         period = round(1e9 * self._settings.report_period)
@@ -224,7 +227,9 @@ class Control(Node):
         self._trouble = self._motion.blocked = why
 
     def _recover(self, state: State) -> None:
-        """What was lost is there again: go on, at rest."""
+        """What was lost, if anything was, is there again: go on, at rest."""
+        if not self._trouble:
+            return
         self.get_logger().info(f'controller {self._name} goes on')
         self._trouble, self._motion.blocked = '', ''
         if self._lost:       # hold where the robot is found

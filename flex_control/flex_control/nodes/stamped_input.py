@@ -20,8 +20,11 @@ class StampedInput:
     def __init__(self, exact: bool, period: int, timeout: int) -> None:
         self._exact, self._period, self._timeout = exact, period, timeout
         self._values: OrderedDict[int, Any] = OrderedDict()
+        self._latest: int | None = None      # time of the last state
 
     def put(self, stamp: int, value: Any) -> None:
+        if self._latest is not None and stamp > self._latest + AHEAD:
+            return
         self._values[stamp] = value
         self._values.move_to_end(stamp)
         while len(self._values) > KEPT:
@@ -30,8 +33,9 @@ class StampedInput:
     def clear(self) -> None:
         """Forget all: time was set back."""
         self._values.clear()
+        self._latest = 0
 
-    def newest(self, time: int) -> tuple[int, Any] | None:
+    def _newest(self, time: int) -> tuple[int, Any] | None:
         """The newest one that can belong to a state at `time` (ns) or before."""
         ahead = 0 if self._exact else AHEAD
         stamps = [stamp for stamp in self._values if stamp <= time + ahead]
@@ -39,7 +43,8 @@ class StampedInput:
 
     def at(self, time: int) -> tuple[int, Any] | None:
         """Stamp and value that go with the state at `time` (ns); None if there is none (yet)."""
-        found = self.newest(time)
+        self._latest = time
+        found = self._newest(time)
         if found is None:
             return None
         age = time - found[0]
