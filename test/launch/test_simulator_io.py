@@ -145,7 +145,8 @@ class TestSimulator(unittest.TestCase):
         self.graph.next('joint_states', 50)
         compared = 0
         for message in self.graph.heard['joint_states']:
-            then = round(1e9 * message.header.stamp.sec) + message.header.stamp.nanosec - 30_000_000
+            now = message.header.stamp
+            then = round(1e9 * now.sec) + now.nanosec - 30_000_000
             if then in states:
                 truth = np.array(states[then].position[:4])
                 assert np.allclose(message.position, QUANTUM * np.round(truth / QUANTUM),
