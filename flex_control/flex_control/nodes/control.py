@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from flex_control import ControlError, Controller, ControlLoop, SetPoints
 from flex_control.nodes.control_parameters import (
+    Settings,
     declare_reader,
     declare_settings,
     declare_shaper,
@@ -66,7 +67,7 @@ class Control(Node):
         self._motion = Motion(self, self.loop, reader, declare_tolerances(self, model),
                               settings.stop, settings.feedback_period)
         self._motion.shaper, self._motion.shaper_modes = declare_shaper(self)
-        self._inputs = Inputs(self, model, settings, self._advance)
+        self._inputs = self.make_inputs(settings)
         self._inputs.want(controller)
 
         self._last: State | None = None        # that was answered
@@ -76,20 +77,34 @@ class Control(Node):
         self._trouble = ''                     # why the fail-safe acts
         self._latched = False                  # it acts until someone sets a parameter
         self._lost = False                     # the robot moved on unseen, or without our efforts
-        still = np.zeros(model.n_joints)
         self._sent: int | None = None          # time of the state that the last command answered
-        self._commands = PackedPublisher(
-            self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
-            JointState(name=self._joints, position=still, velocity=still, effort=still),
-            ('position', 'velocity', 'effort'))
+        self._commands = self.make_command_output()
         self._reports = self.create_publisher(JointTrajectoryControllerState,
                                               '~/controller_state', 10)
-        self._state_input = StateInput(self, model, self._on_state)
+        self._state_input = self.make_state_input()
         self.add_on_set_parameters_callback(self._on_parameters)
         self.create_timer(WATCH, self._watch, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: controller {self._name}, {model.n_joints} '
                                'joints')
+
+    # What comes in and goes out, by topic unless a subclass says otherwise --------------------
+
+    def make_inputs(self, settings: Settings) -> Inputs:
+        """Model terms and measurements."""
+        return Inputs(self, self.model, settings, self._advance)
+
+    def make_state_input(self) -> StateInput:
+        """States, that are to be handed to `_on_state`."""
+        return StateInput(self, self.model, self._on_state)
+
+    def make_command_output(self) -> PackedPublisher:
+        """Where commands go: stamp, position, velocity and effort."""
+        still = np.zeros(self.model.n_joints)
+        return PackedPublisher(
+            self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
+            JointState(name=self._joints, position=still, velocity=still, effort=still),
+            ('position', 'velocity', 'effort'))
 
     # Parameters -----------------------------------------------------------------------------
 
