@@ -81,6 +81,10 @@ def generate_launch_description() -> LaunchDescription:
             'paused', default_value='false', choices=BOOLEANS,
             description='start paused, until simulator/set_simulation_state says to play'),
         DeclareLaunchArgument(
+            'record', default_value='',
+            description='folder, not there yet, to record all topics to as a rosbag2; empty: '
+                        'none'),
+        DeclareLaunchArgument(
             'headless', default_value='false', choices=BOOLEANS,
             description='open no window, whatever use_rviz says'),
         DeclareLaunchArgument(
@@ -91,6 +95,7 @@ def generate_launch_description() -> LaunchDescription:
         Node(package='flex_dynamics', executable='simulator', name='simulator', **required,
              parameters=[params_file, model, {
                  'sync': LaunchConfiguration('sync'),
+                 'record': ParameterValue(LaunchConfiguration('record'), value_type=str),
                  'start_paused': ParameterValue(LaunchConfiguration('paused'), value_type=bool)}]),
         Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
              parameters=[params_file, model, sim_time]),
