@@ -63,6 +63,9 @@ def generate_launch_description() -> LaunchDescription:
             'controller', default_value='pd', choices=CONTROLLERS,
             description='name of an installed controller'),
         DeclareLaunchArgument(
+            'control', default_value='true', choices=BOOLEANS,
+            description='start the control node; false: joint_commands come from elsewhere'),
+        DeclareLaunchArgument(
             'params_file', default_value=PathJoinSubstitution([SHARE, 'config', 'default.yaml']),
             description='YAML file with further parameters of the nodes'),
         DeclareLaunchArgument(
@@ -100,6 +103,7 @@ def generate_launch_description() -> LaunchDescription:
         Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
              parameters=[params_file, model, sim_time]),
         Node(package='flex_control', executable='control', name='control', **required,
+             condition=IfCondition(LaunchConfiguration('control')),
              parameters=[params_file, model, sim_time, {
                  'sync': LaunchConfiguration('sync'),
                  'controller': ParameterValue(LaunchConfiguration('controller'),
