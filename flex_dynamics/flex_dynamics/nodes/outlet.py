@@ -23,9 +23,10 @@ class Outlet:
         return self.record is not None or self.publisher.get_subscription_count() > 0
 
     def publish(self, message: Any) -> None:
+        """Send a message, or the bytes of one."""
         if self.record is None:
             self.publisher.publish(message)
             return
-        data = serialize_message(message)
+        data = message if isinstance(message, bytes) else serialize_message(message)
         self.publisher.publish(data)
         self.record(self, data)

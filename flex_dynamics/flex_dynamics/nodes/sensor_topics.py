@@ -19,8 +19,9 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
 from flex_dynamics import Sensors
-from flex_dynamics.nodes.common import floats
+from flex_dynamics.nodes.common import floats, nanoseconds
 from flex_dynamics.nodes.outlet import Outlet
+from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.plant import Plant
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
 from flex_dynamics.nodes.state_input import DEPTH
@@ -70,22 +71,23 @@ class Encoders(Readings):
         self._velocity = given.channel('encoders', 'velocity_', 'joint speeds, rad/s or m/s',
                                        joints, 'a joint')
         self._delay = given.delay('encoders')
-        self._message = JointState(name=list(plant.model.names[:joints]))
-        self._message.header.frame_id = plant.model.robot.links[0].name
+        message = JointState(name=list(plant.model.names[:joints]), position=np.zeros(joints),
+                             velocity=np.zeros(joints), effort=np.zeros(joints))
+        message.header.frame_id = plant.model.robot.links[0].name
         self.outlets = [Outlet(node, JointState, 'joint_states', QoSProfile(depth=DEPTH))]
+        self._packed = PackedPublisher(self.outlets[0], message,
+                                       ('position', 'velocity', 'effort'))
 
     def read(self, tick: int) -> None:
         self._ready = True           # any robot has joint_states, whoever reads them
-        plant, joints, message = self._plant, self._plant.model.n_joints, self._message
+        plant, joints = self._plant, self._plant.model.n_joints
         position, velocity, effort = self._delay.pass_on(
             (plant.q[:joints].copy(), plant.v[:joints].copy(), plant.applied))
-        message.position = floats(self._position.read(tick, position))
-        message.velocity = floats(self._velocity.read(tick, velocity))
-        message.effort = floats(effort)
+        self._readings = (self._position.read(tick, position),
+                          self._velocity.read(tick, velocity), effort)
 
     def publish(self, stamp: Time) -> None:
-        self._message.header.stamp = stamp
-        self.outlets[0].publish(self._message)
+        self._packed.publish(nanoseconds(stamp), *self._readings)
 
 
 class Gauges(Readings):

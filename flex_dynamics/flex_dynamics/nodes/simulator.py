@@ -8,9 +8,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -19,7 +21,6 @@ from flex_dynamics.nodes.command_owner import CommandOwner, SecondDriver
 from flex_dynamics.nodes.common import (
     Diagnostics,
     declare_model,
-    floats,
     nanoseconds,
     run,
     stamp,
@@ -29,6 +30,7 @@ from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
+from flex_dynamics.nodes.packed import PackedPublisher, PackedReader
 from flex_dynamics.nodes.payload_services import PayloadServices
 from flex_dynamics.nodes.recording import Recording
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
@@ -68,9 +70,11 @@ class Simulator(Node):
         self._silence = ''           # lockstep: who is waited for, once patience has ended
         self._waits_since = self._published = time.monotonic()
 
-        self._state = FlexState(name=list(model.names), joint_count=model.n_joints)
-        self._state.header.frame_id = model.robot.links[0].name
+        state = FlexState(name=list(model.names), joint_count=model.n_joints,
+                          position=self.plant.q, velocity=self.plant.v)
+        state.header.frame_id = model.robot.links[0].name
         self._flex_state = Outlet(self, FlexState, 'flex_state', QoSProfile(depth=DEPTH))
+        self._state = PackedPublisher(self._flex_state, state, ('position', 'velocity'))
         self._clock_topic = Outlet(self, Clock, '/clock', QoSProfile(depth=10))
         sensors = Sensors(model)
         given = SensorParameters(self, live, self.timing.period)
@@ -81,7 +85,9 @@ class Simulator(Node):
         receive: Any = self._receive      # rclpy's types do not know the second argument
         # Free running only the newest command counts; a queue would make all of them late.
         self.create_subscription(JointState, 'joint_commands', receive,
-                                 QoSProfile(depth=10 if self.timing.lockstep else 1))
+                                 QoSProfile(depth=10 if self.timing.lockstep else 1), raw=True)
+        self._reader = PackedReader(('effort', 'position', 'velocity'))
+        self._names: list[str] = []  # of the last command that was read as a message
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
                                    if self.timing.lockstep else
                                    self.timing.command_timeout / self.timing.real_time_factor)
@@ -212,25 +218,23 @@ class Simulator(Node):
         for sensor in self._sensors:
             sensor.publish(at)
         # The last of all: who answers a state in lockstep has its readings before it.
-        self._state.header.stamp = at
-        self._state.position, self._state.velocity = floats(self.plant.q), floats(self.plant.v)
-        self._flex_state.publish(self._state)
+        self._state.publish(self.now, self.plant.q, self.plant.v)
         self._published = time.monotonic()
 
     def _read_sensors(self) -> None:
         for sensor in self._sensors:
             sensor.read(self.tick)
 
-    def _receive(self, message: JointState, info: dict[str, int]) -> None:
-        when = nanoseconds(message.header.stamp)
+    def _receive(self, data: bytes, info: dict[str, int]) -> None:
+        when, command = self._reader.read(data) or self._read_message(data)
         if self.timing.lockstep and self._is_copy(when):
             return
         gate = self.plant.gate
         try:
             tick = self._tick_answered(when)
-            command = gate.check(message.name, message.effort, message.position, message.velocity)
+            checked = gate.check(self._names, *command)
             self._owner.admit(info['publication_sequence_number'], time.monotonic())
-            gate.take(command)
+            gate.take(checked)
             self._safe = False
         except CommandError as error:
             self._rejected += 1
@@ -245,6 +249,14 @@ class Simulator(Node):
         self._command_tick = tick
         if self.timing.lockstep:
             self._pump()
+
+    def _read_message(self, data: bytes) -> tuple[int, list[np.ndarray]]:
+        """Stamp and effort, position, velocity of a command that is not like the one before."""
+        message = deserialize_message(data, JointState)
+        self._names = list(message.name)
+        self._reader.learn(data, message)
+        return nanoseconds(message.header.stamp), [
+            np.array(values) for values in (message.effort, message.position, message.velocity)]
 
     def _is_copy(self, when: int) -> bool:
         """Whether the command is the answer, come again, to a state that was sent twice."""
