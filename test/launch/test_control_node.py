@@ -1,8 +1,5 @@
 """The control node in lockstep: a foreign controller, terms by topic, switching, the action."""
-import os
 import re
-import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance, JointTrajectoryControllerState
 from control_msgs.srv import QueryTrajectoryState
 from diagnostic_msgs.msg import DiagnosticArray
+from foreign_package import ForeignPackage
 from graph import Listener, seconds, sim
 from launch import LaunchDescription
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -58,32 +56,23 @@ PARAMETERS = """
 """
 
 
-def foreign_package(folder):
-    """The two files of the page, installed as pip would: a module and its entry points."""
+def package_of_the_page():
+    """The two files that the page shows."""
     module, setup = re.findall(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)
     lines = len(module.splitlines()) + len(setup.splitlines())
     assert lines <= 30, f'the page promises 30 lines and has {lines}'
-    group, name, target = re.search(r"\{'(.*?)': \['(\w+) = (.*?)'\]\}", setup).groups()
-    (folder / 'gentle_control.py').write_text(module)
-    information = folder / 'gentle_control-0.1.0.dist-info'
-    information.mkdir()
-    (information / 'METADATA').write_text(
-        'Metadata-Version: 2.1\nName: gentle_control\nVersion: 0.1.0\n')
-    (information / 'entry_points.txt').write_text(f'[{group}]\n{name} = {target}\n')
+    name = re.search(r"py_modules=\['(\w+)'\]", setup).group(1)
+    key, kind = re.search(rf"\['(\w+) = {name}:(\w+)'\]", setup).groups()
+    return ForeignPackage(name, module, {key: kind})
 
 
 @pytest.mark.launch_test
 def generate_test_description():
-    folder = Path(tempfile.mkdtemp())
-    foreign_package(folder)
-    sys.path.append(str(folder))          # for the launch file's list of controllers
-    os.environ['PYTHONPATH'] = os.pathsep.join(
-        filter(None, (os.environ.get('PYTHONPATH'), str(folder))))
-    (folder / 'parameters.yaml').write_text(PARAMETERS)
+    package = package_of_the_page()
     return LaunchDescription([
         sim(headless='true', sync='lockstep', controller='gentle',
-            params_file=str(folder / 'parameters.yaml')),
-        launch_testing.actions.ReadyToTest()])
+            params_file=package.write('parameters.yaml', PARAMETERS)),
+        launch_testing.actions.ReadyToTest()]), {'package': package}
 
 
 def trajectory(positions, duration, names=JOINTS, stamp=0.0):
@@ -194,6 +183,7 @@ class TestControl(unittest.TestCase):
         assert status == GoalStatus.STATUS_SUCCEEDED and result.error_code == Result.SUCCESSFUL
 
     def test_c_bad_changes_are_refused_with_the_reason_and_change_nothing(self):
+        assert self.set(controller='pd').successful
         for change, words in (({'controller': 'gentel'}, "did you mean 'gentle'?"),
                               ({'gentle__frequency': 99.0}, 'gentle.frequency: expected 0 to 20'),
                               ({'controller': 'gentle', 'gentle__carry': 2.0}, 'carry: expected'),
@@ -313,7 +303,8 @@ class TestControl(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestEnd(unittest.TestCase):
-    def test_all_ended_well(self, proc_info, proc_output):
+    def test_all_ended_well(self, proc_info, proc_output, package):
+        package.remove()
         launch_testing.asserts.assertExitCodes(proc_info)
         for io in proc_output:
             assert b'Traceback' not in io.text, io.text
