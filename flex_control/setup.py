@@ -20,8 +20,13 @@ setup(
             'control = flex_control.nodes.control:main',
         ],
         'flex_control.controllers': [
+            'computed_torque = flex_control.controllers.computed_torque:ComputedTorque',
+            'elastic_joint = flex_control.controllers.elastic_joint:ElasticJoint',
+            'feedback_linearization = '
+            'flex_control.controllers.feedback_linearization:FeedbackLinearization',
             'lqr = flex_control.controllers.lqr:LQR',
             'pd = flex_control.controllers.pd:PD',
+            'pid = flex_control.controllers.pid:PID',
         ],
     },
 )

@@ -64,7 +64,7 @@ class TrialResult:
 
 def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *,
               plant: Model | None = None, start=None, period: float = 1e-3, step: float = 5e-4,
-              drive_stiffness=0.0, drive_damping=0.0,
+              drive_stiffness=None, drive_damping=None,
               loads: Callable[[float], Loads | None] | None = None, noise: Noise | None = None,
               tip: str = 'tool') -> TrialResult:
     """Run a controller for `duration` (s), sampled every `period` (s), its efforts held between.
@@ -72,9 +72,10 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
     plant: the robot as it is; left out: the controller's own model. start: joint positions
     (n_joints,) in static equilibrium, or all coordinates (n,); left out: where the trajectory
     begins. step (s): of the integrator. The drives' gains act within it, about the reference;
-    the controller is told of them. loads(time): external loads from that time on. A controller
-    without `needs_elastic_state` sees zeros for elastic coordinates, one with
-    `needs_measurements` gets readings of the plant's sensors with `noise`. Efforts are cut to the
+    left out they are what the controller asks for, and the controller is told of them.
+    loads(time): external loads from that time on. A controller without `needs_elastic_state` sees
+    zeros for elastic coordinates, one with `needs_measurements` gets readings of the plant's
+    sensors with `noise`. Efforts are cut to the
     robot's limits. ControlError or DynamicsError if the loop fails.
     """
     model = controller.model
@@ -84,8 +85,10 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
         raise ControlError(f'period: expected a multiple of the step {step:g} s, found '
                            f'{period:g} s')
     joints = model.n_joints
-    stiffness = np.broadcast_to(np.asarray(drive_stiffness, dtype=float), joints)
-    damping = np.broadcast_to(np.asarray(drive_damping, dtype=float), joints)
+    stiffness, damping = (np.broadcast_to(np.asarray(own if given is None else given, dtype=float),
+                                          joints)
+                          for given, own in zip((drive_stiffness, drive_damping),
+                                                controller.drive_gains()))
     controller.set_drives(stiffness.copy(), damping.copy())
     if start is None:
         start = trajectory.sample(0.0).position
