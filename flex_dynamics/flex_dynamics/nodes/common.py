@@ -159,26 +159,30 @@ class Diagnostics:
         self._publisher.publish(message)
 
 
-def run(make: Callable[[], Node]) -> NoReturn:
-    """Make a node, spin it until SIGINT, SIGTERM or its own end, and leave with an exit code."""
+def run(make: Callable[[], Node | Sequence[Node]]) -> NoReturn:
+    """Make a node, or several for one process, spin until SIGINT, SIGTERM or their own end, and
+    leave with an exit code."""
     code = _spin(make)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)       # all is closed; taking numba and LLVM apart would take a second more
 
 
-def _spin(make: Callable[[], Node]) -> int:
+def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
     # rclpy's own handlers take the context away from under a callback that is publishing.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loaded, stop = threading.Event(), Future()
     _on_signal(lambda: stop.set_result(None) if loaded.is_set() else os._exit(0))
-    node = executor = None
+    nodes: Sequence[Node] = ()
+    executor = None
     try:
-        node = make()
+        made = make()
+        nodes = [made] if isinstance(made, Node) else made
         executor = make_executor(declare(
-            node, 'executor', 'lean', "what calls the callbacks: flex's own, or rclpy's, three "
-            'times slower', choices=KINDS, fixed=True))
-        executor.add_node(node)
+            nodes[0], 'executor', 'lean', "what calls the callbacks: flex's own executor, or that "
+            'of rclpy, which takes several times as long', choices=KINDS, fixed=True))
+        for node in nodes:
+            executor.add_node(node)
         gc.collect()
         gc.freeze()      # what a node is made of never goes: collections need not look at it
         loaded.set()
@@ -192,13 +196,13 @@ def _spin(make: Callable[[], Node]) -> int:
         at = traceback.extract_tb(error.__traceback__)[-1]
         print(f'error: {type(error).__name__}: {error} ({os.path.basename(at.filename)}, line '
               f'{at.lineno}; --log-level debug tells more)', file=sys.stderr)
-        if node is not None and node.get_logger().get_effective_level() <= LoggingSeverity.DEBUG:
+        if nodes and nodes[0].get_logger().get_effective_level() <= LoggingSeverity.DEBUG:
             traceback.print_exc()
         return 1
     finally:
         if executor is not None:
             executor.shutdown()
-        if node is not None:
+        for node in nodes:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0

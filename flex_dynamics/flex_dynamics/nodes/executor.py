@@ -113,7 +113,7 @@ class LeanExecutor(SingleThreadedExecutor):
     def _rclpy_turn(self) -> None:
         """One turn of rclpy's own executor, without waiting, for what is not called directly."""
         self._rare_at = time.monotonic() + RARE
-        ours = [*self._subscriptions.values(), *self._timers.values()]
+        ours: list[Any] = [*self._subscriptions.values(), *self._timers.values()]
         for entity in ours:
             entity._executor_event = True       # rclpy's mark of what is in other hands
         try:
@@ -156,16 +156,18 @@ class LeanExecutor(SingleThreadedExecutor):
         """Make the wait sets anew, from the entities that the nodes have now."""
         self._entered.close()
         self._entered = ExitStack()
-        self._entered.enter_context(self._context.handle)
+        self._entered.enter_context(cast(Any, self._context.handle))
         nodes = self.get_nodes()
         subscriptions = [one for node in nodes for one in node.subscriptions
                          if not getattr(one.callback_group, 'unwaited', False)]
         timers = [one for node in nodes for one in node.timers]
-        guards = [self._guard, self._sigint_gc]
-        hot = {'subscription': subscriptions, 'timer': timers, 'guard_condition': guards}
-        rest = {'service': [one for node in nodes for one in node.services],
-                'client': [one for node in nodes for one in node.clients],
-                'guard_condition': guards + [one for node in nodes for one in node.guards]}
+        guards: list[Any] = [self._guard, self._sigint_gc]
+        hot: dict[str, list[Any]] = {
+            'subscription': subscriptions, 'timer': timers, 'guard_condition': guards}
+        rest: dict[str, list[Any]] = {
+            'service': [one for node in nodes for one in node.services],
+            'client': [one for node in nodes for one in node.clients],
+            'guard_condition': guards + [one for node in nodes for one in node.guards]}
         for entity in {*itertools.chain(*hot.values(), *rest.values())}:
             self._entered.enter_context(entity.handle)
         waitables = [one for node in nodes for one in node.waitables

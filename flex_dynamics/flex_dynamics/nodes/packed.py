@@ -10,10 +10,9 @@ from __future__ import annotations
 import copy
 import struct
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from rclpy.publisher import Publisher
 from rclpy.serialization import serialize_message
 
 STAMP = struct.Struct('=iI')             # builtin_interfaces/Time: sec, nanosec
@@ -61,10 +60,16 @@ class Layout:
         return int.from_bytes(stays, 'little')
 
 
+class Topic(Protocol):
+    """What takes bytes: a publisher, and who stands before one."""
+
+    def publish(self, message: Any) -> None: ...
+
+
 class PackedPublisher:
     """Publishes messages that differ in their stamp and in some float64 arrays only."""
 
-    def __init__(self, publisher: Publisher, message: Any, fields: Sequence[str]) -> None:
+    def __init__(self, publisher: Topic, message: Any, fields: Sequence[str]) -> None:
         """message: all that stays, and arrays of the right lengths."""
         self._publisher = publisher
         layout = Layout(message, fields)

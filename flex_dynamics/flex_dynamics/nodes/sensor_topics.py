@@ -37,6 +37,11 @@ class Readings(ABC):
     outlets: list[Outlet]
     _delay: Delay[Any]
     _ready = False
+    inner = False            # a controller in this process reads them, whoever listens
+
+    @property
+    def delayed(self) -> bool:
+        return self._delay.ticks > 0
 
     def reset(self) -> None:
         """Forget the readings that are on their way."""
@@ -57,8 +62,8 @@ class Readings(ABC):
 
     def _wanted(self) -> bool:
         """A delayed reading has to be taken before anyone asks for it."""
-        return (any(outlet.wanted for outlet in self.outlets)
-                or (self._delay.ticks > 0 and bool(self.outlets)))
+        return bool(self.outlets) and (self.inner or self._delay.ticks > 0
+                                       or any(outlet.wanted for outlet in self.outlets))
 
 
 class Encoders(Readings):
@@ -86,6 +91,10 @@ class Encoders(Readings):
         self._readings = (self._position.read(tick, position),
                           self._velocity.read(tick, velocity), effort)
 
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """The last positions and speeds, each (n_joints,)."""
+        return self._readings[:2]
+
     def publish(self, stamp: Time) -> None:
         self._packed.publish(nanoseconds(stamp), *self._readings)
 
@@ -108,7 +117,12 @@ class Gauges(Readings):
         self._ready = self._wanted()
         if self._ready:
             strain = self._delay.pass_on(self._sensors.strain(self._plant.q))
-            self._message.strain = floats(self._strain.read(tick, strain))
+            self._reading = self._strain.read(tick, strain)
+            self._message.strain = floats(self._reading)
+
+    def values(self) -> np.ndarray | None:
+        """The last strains (n_gauges,), if they were read."""
+        return self._reading if self._ready else None
 
     def publish(self, stamp: Time) -> None:
         if self._ready:
@@ -147,6 +161,7 @@ class Imus(Readings):
             self._sensors.imu(plant.q, plant.v, plant.acceleration()))
         gyro = self._gyro.read(tick, np.concatenate([one.gyro for one in readings]))
         force = self._force.read(tick, np.concatenate([one.acceleration for one in readings]))
+        self._reading = gyro.reshape(-1, 3), force.reshape(-1, 3)
         turns = self._turn.read(tick, np.zeros(len(gyro)))
         for k, (message, reading) in enumerate(zip(self._messages, readings, strict=True)):
             own = slice(3 * k, 3 * k + 3)
@@ -163,6 +178,10 @@ class Imus(Readings):
                 orientation = (Rotation.from_quat(orientation)
                                * Rotation.from_rotvec(turns[own])).as_quat()
             message.orientation = Quaternion(**dict(zip('xyzw', orientation.tolist())))
+
+    def values(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The last turning rates and accelerations, each (n_imus, 3), if they were read."""
+        return self._reading if self._ready else (None, None)
 
     def publish(self, stamp: Time) -> None:
         if self._ready:
