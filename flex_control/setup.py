@@ -18,6 +18,7 @@ setup(
     entry_points={
         'console_scripts': [
             'control = flex_control.nodes.control:main',
+            'controlled_simulator = flex_control.nodes.controlled_simulator:main',
         ],
         'flex_control.controllers': [
             'computed_torque = flex_control.controllers.computed_torque:ComputedTorque',

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.conditions import IfCondition
+from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -37,6 +37,15 @@ def generate_launch_description() -> LaunchDescription:
     }
     sim_time = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'),
                                                value_type=bool)}
+    simulated = {
+        'sync': LaunchConfiguration('sync'),
+        'record': ParameterValue(LaunchConfiguration('record'), value_type=str),
+        'start_paused': ParameterValue(LaunchConfiguration('paused'), value_type=bool),
+    }
+    controlled = {
+        'sync': LaunchConfiguration('sync'),
+        'controller': ParameterValue(LaunchConfiguration('controller'), value_type=str),
+    }
     params_file = LaunchConfiguration('params_file')
     common = {
         'namespace': LaunchConfiguration('namespace'),
@@ -65,6 +74,10 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'control', default_value='true', choices=BOOLEANS,
             description='start the control node; false: joint_commands come from elsewhere'),
+        DeclareLaunchArgument(
+            'in_process', default_value='false', choices=BOOLEANS,
+            description='simulator and control node in one process, no topic between them: the '
+                        'same motion, faster; with sync:=lockstep as fast as it can'),
         DeclareLaunchArgument(
             'params_file', default_value=PathJoinSubstitution([SHARE, 'config', 'default.yaml']),
             description='YAML file with further parameters of the nodes'),
@@ -96,18 +109,19 @@ def generate_launch_description() -> LaunchDescription:
         OpaqueFunction(function=check_robot),
 
         Node(package='flex_dynamics', executable='simulator', name='simulator', **required,
-             parameters=[params_file, model, {
-                 'sync': LaunchConfiguration('sync'),
-                 'record': ParameterValue(LaunchConfiguration('record'), value_type=str),
-                 'start_paused': ParameterValue(LaunchConfiguration('paused'), value_type=bool)}]),
+             condition=UnlessCondition(LaunchConfiguration('in_process')),
+             parameters=[params_file, model, simulated]),
+        # Two nodes, simulator and control: one name would be given to both.
+        Node(package='flex_control', executable='controlled_simulator', **required,
+             condition=IfCondition(LaunchConfiguration('in_process')),
+             parameters=[params_file, model, simulated, controlled]),
         Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
              parameters=[params_file, model, sim_time]),
         Node(package='flex_control', executable='control', name='control', **required,
-             condition=IfCondition(LaunchConfiguration('control')),
-             parameters=[params_file, model, sim_time, {
-                 'sync': LaunchConfiguration('sync'),
-                 'controller': ParameterValue(LaunchConfiguration('controller'),
-                                              value_type=str)}]),
+             condition=IfCondition(PythonExpression([
+                 "'", LaunchConfiguration('control'), "' == 'true' and '",
+                 LaunchConfiguration('in_process'), "' == 'false'"])),
+             parameters=[params_file, model, sim_time, controlled]),
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
              parameters=[params_file, model, sim_time]),
         # Stamps are those of the states: the clock, which would wake it often, is not needed.
