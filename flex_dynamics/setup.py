@@ -17,6 +17,7 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
+            'derive = flex_dynamics.symbolic.command:main',
             'dynamics = flex_dynamics.nodes.dynamics:main',
             'push = flex_dynamics.nodes.push:main',
             'simulator = flex_dynamics.nodes.simulator:main',

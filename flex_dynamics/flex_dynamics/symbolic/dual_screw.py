@@ -3,9 +3,9 @@
 Every quantity is dual: its value without elasticity, and its part of first order in the elastic
 coordinates and speeds. A product drops what is of second order at once, so the nonlinear model is
 never written down. Lines and screws are carried from node to node (66), with their derivatives
-(76), (79); M, C and g are sums of projected bodies (109), (112). Three things are as in the Model's
-order 'linear': theta_y = -w' in (71); the sections' inertia turns with them in M as in C; and both
-sides of C have projecting Jacobians (93), for which dM/dt - 2 C is skew-symmetric.
+(76), (79); M, C and g are sums of projected bodies (109), (112). Three things are as in the
+Model's order 'linear': theta_y = -w' in (71); the sections' inertia turns with them in M as in C;
+and both sides of C have projecting Jacobians (93), for which dM/dt - 2 C is skew-symmetric.
 """
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def elastic_joint(problem: Problem, progress: Progress,
 def _check(problem: Problem) -> None:
     for body in problem.bodies:
         if body.fields is not None:
-            raise DynamicsError(f"method 'elastic_joint': expected rigid links, found the flexible "
+            raise DynamicsError("method 'elastic_joint': expected rigid links, found the flexible "
                                 f"link {body.name!r}; use 'lagrange' or 'dual_screw'")
         if body.kind not in KINDS:
             raise DynamicsError(f"method 'elastic_joint': expected revolute, prismatic or fixed "
@@ -107,7 +107,8 @@ def rotation(parameter: np.ndarray) -> np.ndarray:
 def _link(problem: Problem, body: Body, parent: Frame, above: int | None) -> tuple[Frame, Moving]:
     parameter = compose(parent.parameter, clean(quaternion_from_rotation(body.rotation)))
     p = parent.p + rotation(parent.parameter) @ body.position
-    delta, tau, rate = scalars(3), scalars(3), 0.0
+    delta, tau = scalars(3), scalars(3)
+    rate: Scalar | float = 0.0
     coordinate = body.coordinates[0] if body.coordinates else None
     if coordinate is not None:
         q, rate = problem.q[coordinate], problem.v[coordinate]

@@ -14,7 +14,7 @@ import numpy as np
 
 from flex_dynamics.kernels import layout
 from flex_dynamics.symbolic.problem import Body, Problem
-from flex_dynamics.symbolic.shape_integrals import ShapeIntegrals, mass_block, shape_integrals
+from flex_dynamics.symbolic.shape_integrals import mass_block, shape_integrals
 from flex_dynamics.symbolic.tape import Scalar
 from flex_dynamics.symbolic.vectors import (
     clean,
@@ -34,7 +34,6 @@ def lagrange(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarr
     M, g = scalars((n, n)), scalars(n)
     jacobians: list[Columns] = []
     falls: list[np.ndarray] = []
-    known: dict[int, ShapeIntegrals] = {}
     for body in problem.bodies:
         progress('links', body.index / len(problem.bodies))
         J, fall = _motion(problem, body, jacobians, falls)
@@ -42,10 +41,9 @@ def lagrange(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarr
         falls.append(fall)
         if body.has_inertia:
             _add(M, g, rigid_inertia(body.mass, body.moment, body.inertia), J, fall)
-        if body.is_beam:
-            known[body.index] = shape_integrals(body.fields)
+        if body.is_beam and body.fields is not None:
             eta = [problem.q[k] for k in body.amplitudes]
-            block = mass_block(known[body.index], problem.tape, eta)
+            block = mass_block(shape_integrals(body.fields), problem.tape, eta)
             _add(M, g, block, _with_own(J, body.amplitudes), _longer(fall, len(eta)))
         if body.motor is not None:
             carrier = jacobians[body.parent] if body.parent >= 0 else {}
@@ -145,7 +143,7 @@ def _add_rotor(M: np.ndarray, body: Body, carrier: Columns) -> None:
     """A rotor spins with its carrier: 1/2 I (axis . omega + motor speed)^2."""
     motor = body.motor
     assert motor is not None
-    spin = {k: body.rotor_axis @ column[:3] for k, column in carrier.items()}
+    spin: dict = {k: body.rotor_axis @ column[:3] for k, column in carrier.items()}
     spin[motor] = 1.0
     for b in spin:
         for a in spin:

@@ -7,11 +7,11 @@ terms, and its functions, its code and its sympy expressions are readings of one
 """
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 
 from flex_dynamics.errors import DynamicsError
+from flex_dynamics.symbolic.stumpff import stumpff
 
 NUMBER = (int, float)
 
@@ -88,7 +88,7 @@ class Tape:
             return self.subtract(a, b.b)
         if a.op == '*' and a.a == -1.0:
             return self.subtract(b, a.b)
-        if a.op == b.op == '*' and a.b is b.b and isinstance(a.a, float) and isinstance(b.a, float):
+        if _multiples(a, b):
             return self.multiply(a.a + b.a, a.b)
         return self._line('+', a, b) if a.index <= b.index else self._line('+', b, a)
 
@@ -102,7 +102,7 @@ class Tape:
             return 0.0
         if b.op == '*' and b.a == -1.0:
             return self.add(a, b.b)
-        if a.op == b.op == '*' and a.b is b.b and isinstance(a.a, float) and isinstance(b.a, float):
+        if _multiples(a, b):
             return self.multiply(a.a - b.a, a.b)
         return self._line('-', a, b)
 
@@ -134,10 +134,7 @@ class Tape:
         return self._line('cos', a, None)
 
     def stumpff(self, order: int, a):
-        """c_k(s) = 1/k! - s/(k + 2)! + s2/(k + 4)! ...: c_0 = cos sqrt s, c_1 = sin sqrt s / sqrt s.
-
-        Rotations by a vector need them of its square; they are smooth at zero.
-        """
+        """c_k(s) of stumpff.py: rotations by a vector need them of its square."""
         if isinstance(a, NUMBER):
             return stumpff(order, float(a))
         return self._line('stumpff', order, a)
@@ -203,14 +200,16 @@ class Tape:
             stack += [x for x in (line.a, line.b) if isinstance(x, Scalar)]
         return [self.lines[k] for k in sorted(found)]
 
-    def read(self, results: list, symbol: Callable, number: Callable, operations: dict) -> list:
-        """Results in another arithmetic: values of symbols, of numbers, and its operations."""
-        values: dict[int, object] = {}
+    def read(self, results: list, symbol: Callable, number: Callable, operations: dict,
+             values: dict[int, object] | None = None) -> list:
+        """Results in another arithmetic: values of symbols, of numbers, and its operations.
+        values: those of lines that were read before, which grow."""
+        values = {} if values is None else values
 
         def of(operand):
             return values[operand.index] if isinstance(operand, Scalar) else number(operand)
 
-        for line in self.needed(results):
+        for line in self.needed(results, values):
             if line.op == 'symbol':
                 values[line.index] = symbol(line.a)
             elif line.op == 'stumpff':
@@ -222,23 +221,11 @@ class Tape:
         return [of(r) for r in results]
 
 
+def _multiples(a: Scalar, b: Scalar) -> bool:
+    """Whether both are numbers times the same line."""
+    return (a.op == b.op == '*' and a.b is b.b and isinstance(a.a, float)
+            and isinstance(b.a, float))
+
+
 class TooLong(DynamicsError):
     """A derivation that took more operations or time than it was given."""
-
-
-def stumpff(order: int, s: float) -> float:
-    """c_k(s) by its series, or from cos and sin for large s (of which s >= 0 is meant)."""
-    if abs(s) > 1.0:
-        t = math.sqrt(abs(s))
-        c, d = ((math.cos(t), math.sin(t) / t) if s > 0.0 else (math.cosh(t), math.sinh(t) / t))
-        values = [c, d]
-        for k in range(2, order + 1):
-            values.append((1.0 / math.factorial(k - 2) - values[k - 2]) / s)
-        return values[order]
-    term = 1.0 / math.factorial(order)
-    total, k = 0.0, order
-    while abs(term) > 1e-18:
-        total += term
-        term *= -s / ((k + 1.0) * (k + 2.0))
-        k += 2
-    return total
