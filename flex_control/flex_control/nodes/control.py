@@ -5,14 +5,12 @@ import time
 from typing import Any
 
 import numpy as np
-from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectoryPoint
 
 from flex_control import ControlError, Controller, ControlLoop, SetPoints
 from flex_control.nodes.control_parameters import (
@@ -27,16 +25,15 @@ from flex_control.nodes.control_parameters import (
 )
 from flex_control.nodes.controllers import Controllers
 from flex_control.nodes.inputs import Inputs
-from flex_control.nodes.motion import Motion, points
+from flex_control.nodes.motion import Motion
+from flex_control.nodes.reports import Reports
 from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import (
     Diagnostics,
     NodeError,
     declare,
     declare_model,
-    floats,
     run,
-    stamp,
     steady_clock,
 )
 from flex_dynamics.nodes.packed import PackedPublisher
@@ -73,14 +70,12 @@ class Control(Node):
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
         self._heard = time.monotonic()
-        self._reported: int | None = None
         self._trouble = ''                     # why the fail-safe acts
         self._latched = False                  # it acts until someone sets a parameter
         self._lost = False                     # the robot moved on unseen, or without our efforts
         self._sent: int | None = None          # time of the state that the last command answered
         self._commands = self.make_command_output()
-        self._reports = self.create_publisher(JointTrajectoryControllerState,
-                                              '~/controller_state', 10)
+        self._reports = Reports(self, self._joints, settings.report_period)
         self._state_input = self.make_state_input()
         self.add_on_set_parameters_callback(self._on_parameters)
         self.create_timer(WATCH, self._watch, clock=steady_clock())
@@ -158,7 +153,8 @@ class Control(Node):
 
     def _restart(self) -> None:
         """Simulated time was set back."""
-        self._last, self._reported = None, None
+        self._last = None
+        self._reports.restart()
         self._inputs.clear()
         self._motion.restart()
         self._trouble, self._motion.blocked, self._latched, self._lost = '', '', False, False
@@ -204,7 +200,7 @@ class Control(Node):
         wanted = loop.controller.reference
         self._send(state, efforts, wanted.position, wanted.velocity)
         self._motion.follow(state.time, position, velocity)
-        self._report(state, efforts)
+        self._reports.add(state.time, wanted, position, velocity, efforts)
 
     def _let_go(self, state: State) -> None:
         """No effort; the drives damp, about where the joints are."""
@@ -215,20 +211,6 @@ class Control(Node):
               velocity: np.ndarray) -> None:
         self._sent = state.time
         self._commands.publish(state.time, position, velocity, efforts)
-
-    def _report(self, state: State, efforts: np.ndarray) -> None:
-        period = round(1e9 * self._settings.report_period)
-        if self._reported is not None and state.time - self._reported < period:
-            return
-        self._reported = state.time
-        joints = self.model.n_joints
-        report = JointTrajectoryControllerState(
-            joint_names=self._joints, output=JointTrajectoryPoint(effort=floats(efforts)),
-            speed_scaling_factor=1.0, **points(
-                self.loop.controller.reference, state.q[:joints], state.v[:joints],
-                ('reference', 'feedback', 'error')))
-        report.header.stamp = stamp(state.time)
-        self._reports.publish(report)
 
     # Trouble --------------------------------------------------------------------------------
 

@@ -1,16 +1,15 @@
 """Where to go: the trajectories that a control node is asked for, by topic and by action."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.node import Node
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
-from flex_control import PD, ControlLoop, Reference, Trajectory
+from flex_control import PD, ControlLoop, Trajectory
 from flex_control.following import Following, Tolerances
+from flex_control.nodes.reports import points
 from flex_control.nodes.trajectory_action import TrajectoryAction
 from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, read_tolerances
 from flex_control.shaping import Shaped, Shaper
@@ -128,14 +127,3 @@ class Motion:
         response.position, response.velocity = floats(wanted.position), floats(wanted.velocity)
         response.acceleration = floats(wanted.acceleration)
         return response
-
-
-def points(wanted: Reference, position: np.ndarray, velocity: np.ndarray,
-           names: tuple[str, str, str]) -> dict[str, Any]:
-    """Reference, measured motion and the error between them, as message fields of these names."""
-    return dict(zip(names, (
-        JointTrajectoryPoint(positions=floats(wanted.position), velocities=floats(wanted.velocity),
-                             accelerations=floats(wanted.acceleration)),
-        JointTrajectoryPoint(positions=floats(position), velocities=floats(velocity)),
-        JointTrajectoryPoint(positions=floats(wanted.position - position),
-                             velocities=floats(wanted.velocity - velocity)))))
