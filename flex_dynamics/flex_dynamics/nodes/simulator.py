@@ -42,6 +42,7 @@ from flex_dynamics.nodes.state_input import DEPTH
 from flex_dynamics.nodes.wrench_input import WrenchInput
 from flex_msgs.msg import FlexState
 
+QUEUE = 10        # commands that wait to be read
 RESEND = 0.2      # s of wall time between two copies of a state while simulated time stands still
 
 
@@ -83,9 +84,9 @@ class Simulator(Node):
                          Imus(self, self.plant, sensors, given))
         self._read_sensors()
         receive: Any = self._receive      # rclpy's types do not know the second argument
-        # Free running only the newest command counts; a queue would make all of them late.
-        self.create_subscription(JointState, 'joint_commands', receive,
-                                 QoSProfile(depth=10 if self.timing.lockstep else 1), raw=True)
+        # Deep enough that a second driver does not push the first one's commands out.
+        self._commands = self.create_subscription(JointState, 'joint_commands', receive,
+                                                  QoSProfile(depth=QUEUE), raw=True)
         self._reader = PackedReader(('effort', 'position', 'velocity'))
         self._names: list[str] = []  # of the last command that was read as a message
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
@@ -226,6 +227,17 @@ class Simulator(Node):
             sensor.read(self.tick)
 
     def _receive(self, data: bytes, info: dict[str, int]) -> None:
+        self._command(data, info)
+        if self.timing.lockstep:
+            return
+        # Free running the newest command counts: what waits behind this one is read at once.
+        for _ in range(QUEUE):
+            taken = self._commands.handle.take_message(JointState, True)
+            if taken is None:
+                return
+            self._command(*taken)
+
+    def _command(self, data: bytes, info: dict[str, int]) -> None:
         when, command = self._reader.read(data) or self._read_message(data)
         if self.timing.lockstep and self._is_copy(when):
             return
@@ -275,11 +287,11 @@ class Simulator(Node):
         tick = round(when * 1e-9 / self.timing.period)
         if tick > self.tick:
             raise CommandError(f'header.stamp: {when} ns is after the present, {self.now} ns')
-        if tick < self._command_tick:
-            raise CommandError(f'header.stamp: {when} ns is before that of the command before')
         if (self.tick - tick) * self.timing.period > self.timing.command_timeout:
             raise CommandError(f'header.stamp: {when} ns is more than '
                                f'{self.timing.command_timeout:g} s old')
+        if tick < self._command_tick:
+            raise CommandError(f'header.stamp: {when} ns is before that of the command before')
         return tick
 
     # Diagnostics ----------------------------------------------------------------------------
