@@ -45,6 +45,7 @@ def generate_launch_description() -> LaunchDescription:
     controlled = {
         'sync': LaunchConfiguration('sync'),
         'controller': ParameterValue(LaunchConfiguration('controller'), value_type=str),
+        'drive_node': 'simulator',
     }
     params_file = LaunchConfiguration('params_file')
     common = {

@@ -23,11 +23,16 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 CONTROLLERS = '''
 from flex_control import Controller, Parameter
+from flex_dynamics.joint_inertia import largest_joint_inertia
 
 
 class Carry(Controller):
     """Carries the weight, with springs, by the terms on the topic."""
     needs_terms = True
+
+    def drive_gains(self):
+        inertia = largest_joint_inertia(self.model)
+        return 0.0 * inertia, 10.0 * inertia
 
     def update(self, time, period):
         joints = self.model.n_joints
@@ -44,12 +49,12 @@ class Faulty(Carry):
 '''
 PARAMETERS = """
 /**/simulator:
-  ros__parameters: {rate: 100.0, drive.bandwidth: 10.0, command_timeout: 0.5,
+  ros__parameters: {rate: 100.0, command_timeout: 0.5,
                     real_time_factor: 0.5}
 /**/dynamics:
   ros__parameters: {rate: 50.0}
 /**/control:
-  ros__parameters: {drive.bandwidth: 10.0, pd.bandwidth: 5.0, input_timeout: 0.3,
+  ros__parameters: {pd.bandwidth: 5.0, input_timeout: 0.3,
                     state_timeout: 1.0}
 /**/state_publisher:
   ros__parameters: {rate: 5.0}

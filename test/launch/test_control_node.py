@@ -38,7 +38,6 @@ PARAMETERS = """
 /**/simulator:
   ros__parameters:
     rate: 200.0
-    drive.bandwidth: 20.0
     start.deflected: false
     start.positions: [0.0, 0.5, 2.0, 0.5]
 /**/dynamics:
@@ -46,7 +45,6 @@ PARAMETERS = """
 /**/control:
   ros__parameters:
     terms_rate: 50.0
-    drive.bandwidth: 20.0
     pd.bandwidth: 10.0
     stop_time: 0.2
     constraints.stopped_velocity_tolerance: 0.1

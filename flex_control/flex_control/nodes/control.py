@@ -24,6 +24,7 @@ from flex_control.nodes.control_parameters import (
     shaper_name,
 )
 from flex_control.nodes.controllers import Controllers
+from flex_control.nodes.drives import Drives
 from flex_control.nodes.inputs import Inputs
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
@@ -66,6 +67,8 @@ class Control(Node):
         self._motion.shaper, self._motion.shaper_modes = declare_shaper(self)
         self._inputs = self.make_inputs(settings)
         self._inputs.want(controller)
+        self._drives = self.make_drives()
+        self._drives.want(controller)
 
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
@@ -88,6 +91,10 @@ class Control(Node):
     def make_inputs(self, settings: Settings) -> Inputs:
         """Model terms and measurements."""
         return Inputs(self, self.model, settings, self._advance)
+
+    def make_drives(self) -> Drives:
+        """Who gives the drives their gains."""
+        return Drives(self, self.model, self._advance)
 
     def make_state_input(self) -> StateInput:
         """States, that are to be handed to `_on_state`."""
@@ -130,11 +137,13 @@ class Control(Node):
             self.loop.set_parameters(given)
         else:
             controller.set_parameters(given)
+        self._drives.want(controller)
 
     def _switch(self, name: str, controller: Controller) -> None:
         """Go over to another controller: at once, or when what it needs is there."""
         self._name, self._wanted = name, controller
         self._inputs.want(controller)
+        self._drives.want(controller)
         self.get_logger().info(f'controller {name} takes over')
 
     # States in, commands out ----------------------------------------------------------------
@@ -156,6 +165,7 @@ class Control(Node):
         self._last = None
         self._reports.restart()
         self._inputs.clear()
+        self._drives.restart()
         self._motion.restart()
         self._trouble, self._motion.blocked, self._latched, self._lost = '', '', False, False
         self.loop.set_controller(self._wanted)
@@ -166,17 +176,20 @@ class Control(Node):
         state, loop = self._waiting, self.loop
         if state is None:
             return
-        if not self._inputs.missing(self._wanted, state.time):
+        wanted, running = self._wanted, loop.controller
+        missing = self._inputs.missing(wanted, state.time)
+        if wanted is not running or self._last is None:
+            missing = missing or self._drives.missing(wanted)
+        if not missing:
             if not self._latched:
                 self._recover(state)
-                if loop.controller is not self._wanted:
-                    loop.set_controller(self._wanted)
-        elif not self._trouble:
-            missing = self._inputs.missing(loop.controller, state.time)
-            if missing and (self._settings.lockstep or self._last is None):
-                return                         # time stands still until it comes
-            if missing:
-                self._fail(missing)
+                if running is not wanted:
+                    loop.set_controller(wanted)
+        elif self._last is None or (self._settings.lockstep
+                                    and self._inputs.missing(running, state.time)):
+            return                             # time stands still until it comes
+        elif not self._trouble and self._inputs.missing(running, state.time):
+            self._fail(missing)
         self._waiting, self._last = None, state
         self._answer(state)
 
@@ -220,6 +233,7 @@ class Control(Node):
             self.get_logger().error(f'{why}: the fail-safe ({self._settings.fail_safe}) acts')
             self._motion.give_up(f'the fail-safe acts: {why}')
             if self._fallback is not None and self.loop.controller is not self._fallback:
+                self._drives.tell_fallback(self._fallback)
                 self.loop.set_controller(self._fallback)
         self._trouble = self._motion.blocked = why
 
@@ -237,6 +251,7 @@ class Control(Node):
 
     def _watch(self) -> None:
         """Called on and on, by the wall clock: states may have ended."""
+        self._drives.go_on()
         silent, state = time.monotonic() - self._heard, self._last
         if state is None or silent < self._settings.state_timeout:
             return
@@ -256,9 +271,9 @@ class Control(Node):
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         level, text = DiagnosticStatus.OK, 'running'
-        missing = ''
+        missing = self._drives.missing(self._wanted)
         if self._waiting is not None:
-            missing = self._inputs.missing(self._wanted, self._waiting.time)
+            missing = missing or self._inputs.missing(self._wanted, self._waiting.time)
         if self._trouble:
             level = DiagnosticStatus.ERROR
             text = f'fail-safe ({self._settings.fail_safe}): {self._trouble}'

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from flex_control import Controller, Measurements
 from flex_control.nodes.control import Control
 from flex_control.nodes.control_parameters import Settings
+from flex_control.nodes.drives import parameters_of
 from flex_dynamics.model import Terms
 from flex_dynamics.nodes.common import NodeError, declare, run, steady_clock
 from flex_dynamics.nodes.effort_gate import CommandError
@@ -48,6 +49,32 @@ class DirectInputs:
         return None, self._simulator.measurements() if controller.needs_measurements else None
 
 
+class DirectDrives:
+    """What `Drives` does, without a service."""
+
+    def __init__(self, simulator: DrivenSimulator) -> None:
+        self._simulator = simulator
+
+    def want(self, controller: Controller) -> None:
+        gains = controller.drive_gains()
+        result = self._simulator.set_parameters_atomically(parameters_of(gains))
+        if not result.successful:
+            raise NodeError(f'the drives can not be as the controller asks: {result.reason}')
+        controller.set_drives(*gains)
+
+    def missing(self, controller: Controller) -> str:
+        return ''
+
+    def tell_fallback(self, controller: Controller) -> None:
+        self.want(controller)
+
+    def restart(self) -> None:
+        pass
+
+    def go_on(self) -> None:
+        pass
+
+
 class StateCount:
     """The count of a StateInput; states that come by a call are never rejected."""
 
@@ -72,6 +99,9 @@ class InnerControl(Control):
 
     def make_inputs(self, settings: Settings) -> Any:
         return DirectInputs(self._simulator)
+
+    def make_drives(self) -> Any:
+        return DirectDrives(self._simulator)
 
     def make_state_input(self) -> Any:
         return StateCount()

@@ -6,14 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from rclpy.node import Node
 
 from flex_control import ControlError, Controller, available_controllers, controller_class
 from flex_control.parameters import check_all
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.joint_inertia import largest_joint_inertia
-from flex_dynamics.nodes.common import NodeError, declare
+from flex_dynamics.nodes.common import declare
 
 
 class Controllers:
@@ -21,7 +19,6 @@ class Controllers:
 
     def __init__(self, node: Node, model: Model) -> None:
         self._node, self._model = node, model
-        self._drives = declare_drives(node, model)
         self._classes: dict[str, type[Controller]] = {}
         self._built: dict[str, Controller] = {}
         for name in available_controllers():
@@ -43,12 +40,9 @@ class Controllers:
             controller_class(name)             # says what is wrong with it
         if name not in self._built:
             try:
-                controller = self._classes[name](self._model, self._given(name, changes))
+                self._built[name] = self._classes[name](self._model, self._given(name, changes))
             except (DynamicsError, ControlError) as error:
                 raise ControlError(f'controller {name}: {error}') from None
-            if any(gain.any() for gain in self._drives):
-                controller.set_drives(*self._drives)
-            self._built[name] = controller
         return self._built[name]
 
     def sort(self, changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -78,23 +72,3 @@ class Controllers:
             value = self._node.get_parameter(f'{name}.{parameter.name}').value
             given[parameter.name] = [] if value is None else value      # an empty list has no type
         return {**given, **(changes or {})}
-
-
-def declare_drives(node: Node, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Stiffness and damping (n_joints,) of the drives' own loops, as the simulator has them."""
-    def per_joint(name: str, description: str) -> np.ndarray:
-        given = declare(node, name, [], description, lower=0.0, fixed=True)
-        if given.size not in (0, 1, model.n_joints):
-            raise NodeError(f'parameter {name}: expected none, 1 or {model.n_joints} numbers (one '
-                            f'a joint), found {given.size}')
-        return given if given.size > 1 else np.full(model.n_joints, given.sum())
-
-    about = ("that the drives close by themselves about the reference; a controller's law is then "
-             "what both do together; the simulator's parameter of the same name must be equal")
-    stiffness = per_joint('drive.stiffness', f'N m/rad or N/m, {about}')
-    damping = per_joint('drive.damping', f'N m s/rad or N s/m, {about}')
-    bandwidth = declare(node, 'drive.bandwidth', 0.0, "rad/s; where drive.damping is zero: this "
-                        "times the joint's largest inertia", lower=0.0, upper=1e4, fixed=True)
-    if not damping.any():
-        damping = bandwidth * largest_joint_inertia(model)
-    return stiffness, damping
