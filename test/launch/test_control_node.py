@@ -54,6 +54,35 @@ PARAMETERS = """
 """
 
 
+PROBE = """
+import numpy as np
+from flex_control import ControlError, Controller
+from flex_dynamics import Sensors
+
+
+class Probe(Controller):
+    '''Holds the arm as long as every sensor reads what belongs to the state.'''
+    needs_measurements = True
+
+    def drive_gains(self):
+        return np.full(4, 2e4), np.full(4, 2e3)
+
+    def update(self, time, period):
+        seen = self.measurements
+        imu = self.sensors.imu(self.q, self.v, np.zeros(self.model.n))[0]
+        if not (np.array_equal(seen.joint_position, self.q[:4])
+                and np.array_equal(seen.joint_velocity, self.v[:4])
+                and np.array_equal(seen.strain, self.sensors.strain(self.q))
+                and np.array_equal(seen.gyro, [imu.gyro])
+                and seen.acceleration.shape == (1, 3)):
+            raise ControlError(f'expected the readings of the state, found {seen}')
+        return np.zeros(4)
+
+    def parameters_changed(self):
+        self.sensors = Sensors(self.model)
+"""
+
+
 def package_of_the_page():
     """The two files that the page shows."""
     module, setup = re.findall(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)
@@ -67,10 +96,11 @@ def package_of_the_page():
 @pytest.mark.launch_test
 def generate_test_description():
     package = package_of_the_page()
+    probe = ForeignPackage('probe_control', PROBE, {'probe': 'Probe'})
     return LaunchDescription([
         sim(headless='true', sync='lockstep', controller='gentle',
             params_file=package.write('parameters.yaml', PARAMETERS)),
-        launch_testing.actions.ReadyToTest()]), {'package': package}
+        launch_testing.actions.ReadyToTest()]), {'packages': (package, probe)}
 
 
 def trajectory(positions, duration, names=JOINTS, stamp=0.0):
@@ -291,6 +321,14 @@ class TestControl(unittest.TestCase):
         assert self.now() > begin + 0.45
         assert self.set(shaper='none').successful
 
+    def test_j_measurements_in_lockstep_are_those_of_the_state(self):
+        assert self.set(controller='probe').successful
+        self.wait(0.3)
+        status = self.status()
+        assert status.message == 'running', status.message
+        assert {v.key: v.value for v in status.values}['controller'] == 'probe'
+        assert self.set(controller='pd').successful
+
     def test_z_reset_in_mid_motion_ends_the_goal(self):
         handle = self.send(trajectory(START, 5.0))
         self.wait(0.1)
@@ -301,8 +339,9 @@ class TestControl(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestEnd(unittest.TestCase):
-    def test_all_ended_well(self, proc_info, proc_output, package):
-        package.remove()
+    def test_all_ended_well(self, proc_info, proc_output, packages):
+        for package in reversed(packages):
+            package.remove()
         launch_testing.asserts.assertExitCodes(proc_info)
         for io in proc_output:
             assert b'Traceback' not in io.text, io.text
