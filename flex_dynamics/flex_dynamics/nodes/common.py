@@ -35,6 +35,7 @@ from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 
 LARGEST = sys.float_info.max
+WAKE_UP: list[socket.socket] = []     # open until the end: each further signal is written to it
 
 
 class NodeError(ValueError):
@@ -213,13 +214,12 @@ def _on_signal(action: Callable[[], None]) -> None:
 
     The main thread may be waiting for messages or sit in the compiler: it would not hear.
     """
-    reader, writer = socket.socketpair()
+    reader, writer = WAKE_UP[:] = socket.socketpair()
     writer.setblocking(False)
 
     def wait() -> None:
         reader.recv(1)
         action()
-        writer.fileno()      # held open: the process writes to it at every further signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)

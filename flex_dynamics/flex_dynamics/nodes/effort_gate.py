@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class EffortGate:
         self._most = np.array([self.limits, [one.upper for one in each], self._fastest])
         self.limited = 0
         self._known: list[str] = []
+        self._all = np.arange(len(self.names))
         self._places = np.zeros(0, dtype=int)
         self.targets = np.zeros((3, len(self.names)))
         self.effort, self.position, self.velocity = self.targets      # views of its rows
@@ -79,7 +80,9 @@ class EffortGate:
 
     def take(self, command: Command) -> None:
         """Let a command act from now on, cut to the limits."""
-        at = np.ix_(command.kinds, command.joints)
+        # slices, where a command names every joint in order: twice as fast
+        at: Any = (slice(None) if command.joints is self._all and len(command.kinds) == 3
+                   else np.ix_(command.kinds, command.joints))
         within = np.minimum(np.maximum(command.values, self._least[at]), self._most[at])
         self.targets[at] = within
         self.limited += bool((within != command.values).any())
@@ -104,4 +107,5 @@ class EffortGate:
         if len(set(names)) != len(names):
             raise CommandError('name: a joint is named twice')
         self._known = list(names)
-        self._places = np.array([self._index[name] for name in names])
+        self._places = (self._all if self._known == self.names
+                        else np.array([self._index[name] for name in names]))

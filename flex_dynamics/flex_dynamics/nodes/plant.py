@@ -74,7 +74,10 @@ class Plant:
         self.saturated = 0           # periods in which a drive was at its limit
         self._start_joints, self._deflected = start_joints, deflected
         self._payloads: list[str] = []
-        self._seen = np.array(model.input_matrix()).T     # joints as their motors see them
+        # Joints as their motors see them: None if these are the joint coordinates themselves.
+        inputs = np.array(model.input_matrix())
+        self._seen = (None if (inputs == np.eye(*inputs.shape)).all()
+                      else np.ascontiguousarray(inputs.T))
         self.simulation = Simulation(model, step, q=self._start(model))
         self.reset()
 
@@ -167,6 +170,9 @@ class Plant:
                                            self.simulation.loads)
 
     def _joints(self) -> tuple[np.ndarray, np.ndarray]:
+        if self._seen is None:
+            joints = self.model.n_joints
+            return self.q[:joints].copy(), self.v[:joints].copy()
         return self._seen @ self.q, self._seen @ self.v
 
     def _commanded(self, safe: bool) -> Servo:
