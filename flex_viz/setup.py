@@ -8,6 +8,7 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
+    py_modules=['flex_viz_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_viz']),
@@ -18,10 +19,10 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'markers = flex_viz.nodes.markers:main',
+            'markers = flex_viz_start:markers',
             'plot = flex_viz.plot:main',
-            'state_publisher = flex_viz.nodes.state_publisher:main',
-            'viewer = flex_viz.nodes.viewer:main',
+            'state_publisher = flex_viz_start:state_publisher',
+            'viewer = flex_viz_start:viewer',
         ],
     },
 )
