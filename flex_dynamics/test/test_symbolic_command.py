@@ -10,7 +10,8 @@ from flex_dynamics.symbolic.command import main
 
 @pytest.mark.parametrize('format, mark', [('text', 'M[1,1] ='), ('python', 'def terms(q, v):'),
                                           ('c', 'void terms(const double *q'),
-                                          ('latex', r'\begin{gather*}'), ('json', '"coordinates"')])
+                                          ('latex', r'\begin{gather*}'),
+                                          ('json', '"coordinates"')])
 def test_formats(format, mark, capsys):
     assert main(['lin_lewis_rfr', '--format', format]) == 0
     out, err = capsys.readouterr()

@@ -16,6 +16,7 @@ from flex_dynamics.symbolic.simplify import within
 from flex_dynamics.symbolic.stumpff import stumpff as numeric_stumpff
 from flex_dynamics.symbolic.tape import Tape, TooLong
 
+
 def value(expression, equations, q, v) -> float:
     names = {**dict(zip(equations.q, q)), **dict(zip(equations.v, v))}
     return float(expression.subs(names).evalf())
