@@ -5,7 +5,7 @@ IN_ENV := source ./env.sh &&
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim test view bench validate lint lock clean
+.PHONY: help setup sim animation test view bench validate lint lock clean
 
 help:  ## say what each target does
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -16,6 +16,9 @@ setup:  ## get and build what is needed (ROS 2 included where there is none); ag
 
 sim: setup  ## run the default robot's manoeuvre through the whole ROS graph; table and pictures in results/
 	@$(IN_ENV) python3 -m flex_bringup.demo
+
+animation: setup  ## the same, and the moving picture of README.md anew
+	@$(IN_ENV) python3 -m flex_bringup.demo --animation doc/cibicik_arm.gif
 
 view: setup  ## the same, to be seen: in RViz if installed, else in the browser
 	@$(IN_ENV) ros2 launch flex_bringup view.launch.py

@@ -8,6 +8,7 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
+    py_modules=['flex_control_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_control']),
@@ -17,10 +18,17 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'control = flex_control.nodes.control:main',
+            'control = flex_control_start:control',
+            'controlled_simulator = flex_control_start:controlled_simulator',
         ],
         'flex_control.controllers': [
+            'computed_torque = flex_control.controllers.computed_torque:ComputedTorque',
+            'elastic_joint = flex_control.controllers.elastic_joint:ElasticJoint',
+            'feedback_linearization = '
+            'flex_control.controllers.feedback_linearization:FeedbackLinearization',
+            'lqr = flex_control.controllers.lqr:LQR',
             'pd = flex_control.controllers.pd:PD',
+            'pid = flex_control.controllers.pid:PID',
         ],
     },
 )

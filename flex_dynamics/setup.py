@@ -8,6 +8,7 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
+    py_modules=['flex_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_dynamics']),
@@ -17,8 +18,10 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'dynamics = flex_dynamics.nodes.dynamics:main',
-            'simulator = flex_dynamics.nodes.simulator:main',
+            'derive = flex_dynamics.symbolic.command:main',
+            'dynamics = flex_start:dynamics',
+            'push = flex_dynamics.nodes.push:main',
+            'simulator = flex_start:simulator',
         ],
     },
 )

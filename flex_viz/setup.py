@@ -8,17 +8,21 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
+    py_modules=['flex_viz_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_viz']),
         ('share/flex_viz', ['package.xml']),
     ],
-    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy'],
+    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy',
+                      'pillow', 'rosbags'],
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'state_publisher = flex_viz.nodes.state_publisher:main',
-            'viewer = flex_viz.nodes.viewer:main',
+            'markers = flex_viz_start:markers',
+            'plot = flex_viz.plot:main',
+            'state_publisher = flex_viz_start:state_publisher',
+            'viewer = flex_viz_start:viewer',
         ],
     },
 )

@@ -19,7 +19,7 @@ ROSDEP = {
     'rcl_interfaces', 'rclpy', 'rosgraph_msgs', 'rosidl_default_generators',
     'rosidl_default_runtime', 'sensor_msgs', 'simulation_interfaces', 'std_msgs', 'std_srvs',
     'tf2_msgs', 'trajectory_msgs', 'urdfdom_py', 'visualization_msgs', 'xacro',
-    'python3-hypothesis', 'python3-matplotlib', 'python3-numba', 'python3-numpy',
+    'python3-hypothesis', 'python3-matplotlib', 'python3-numba', 'python3-numpy', 'python3-pil',
     'python3-pytest', 'python3-rosbags-pip', 'python3-scipy', 'python3-sympy', 'python3-yaml',
 }
 

@@ -1,7 +1,7 @@
 """The default robot's manoeuvre through the whole ROS graph: what `make sim` runs.
 
 It starts sim.launch.py in lockstep, lets the simulator go, records the run from its topics like
-any other node, and ends with a table and pictures.
+any other node, and ends with a table and a page of pictures.
 """
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from ament_index_python.packages import get_package_share_directory
 from domain_coordinator import domain_id
 from rclpy.signals import SignalHandlerOptions
 
-from flex_bringup.recorder import Recorder, RunError
-from flex_bringup.report import Run, pictures, table
+from flex_bringup.recorder import Recorder
 from flex_description import load_robot
 from flex_dynamics import Model
+from flex_viz.animation import animate
+from flex_viz.page import write_report
+from flex_viz.run import Run, RunError, table
 
 ROBOT = 'cibicik_arm'
 TOOL = 'tool'
@@ -152,6 +154,7 @@ def main() -> int:
     parser.add_argument('--duration', type=float, default=6.0, help='simulated s (default 6)')
     parser.add_argument('--output', type=Path, default=Path('results'),
                         help='folder for the table and the pictures (default results)')
+    parser.add_argument('--animation', type=Path, help='also write a moving picture to this GIF')
     given = parser.parse_args()
     if not 0.0 < given.duration <= 3600.0:
         parser.error(f'--duration: expected 0 to 3600 s, found {given.duration}')
@@ -162,18 +165,17 @@ def main() -> int:
             os.environ['ROS_DOMAIN_ID'] = str(domain)
             recorder, wall = record(given.duration, given.output)
         run = evaluate(recorder, given.duration, wall)
-        deflection = run.deflection()
-        text = table(run, deflection)
-        files = pictures(run, deflection, given.output, EXAGGERATION, MOMENTS)
+        files = write_report(given.output, run, MOMENTS, EXAGGERATION)
+        if given.animation is not None:
+            animate(given.animation, run, EXAGGERATION)
+            files.append(given.animation)
     except RunError as error:
         print(f'demo: {error}', file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print('\nended before the manoeuvre was over', file=sys.stderr)
         return 130
-    files.append(given.output / 'table.txt')
-    files[-1].write_text(text + '\n')
-    print(f'\n{text}\n\n{", ".join(map(str, files))}')
+    print(f'\n{table(run)}\n\n{", ".join(map(str, files))}')
     return 0
 
 

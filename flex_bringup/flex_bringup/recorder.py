@@ -14,10 +14,7 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetSimulationState
 
 from flex_msgs.msg import FlexState
-
-
-class RunError(RuntimeError):
-    """A run that did not come to its end; the text says why."""
+from flex_viz.run import RunError
 
 
 class Recorder(Node):

@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.conditions import IfCondition
+from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -23,8 +23,9 @@ CONTROLLERS = sorted({point.name for point in entry_points(group='flex_control.c
 
 def check_robot(context: LaunchContext) -> None:
     """Load the robot once before any node does: a mistake in it is then told once."""
-    load_robot(LaunchConfiguration('robot').perform(context),
-               LaunchConfiguration('overlay').perform(context) or None)
+    robot = load_robot(LaunchConfiguration('robot').perform(context),
+                       LaunchConfiguration('overlay').perform(context) or None)
+    context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -36,6 +37,16 @@ def generate_launch_description() -> LaunchDescription:
     }
     sim_time = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'),
                                                value_type=bool)}
+    simulated = {
+        'sync': LaunchConfiguration('sync'),
+        'record': ParameterValue(LaunchConfiguration('record'), value_type=str),
+        'start_paused': ParameterValue(LaunchConfiguration('paused'), value_type=bool),
+    }
+    controlled = {
+        'sync': LaunchConfiguration('sync'),
+        'controller': ParameterValue(LaunchConfiguration('controller'), value_type=str),
+        'drive_node': 'simulator',
+    }
     params_file = LaunchConfiguration('params_file')
     common = {
         'namespace': LaunchConfiguration('namespace'),
@@ -43,6 +54,9 @@ def generate_launch_description() -> LaunchDescription:
         'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static'), ('/clock', 'clock')],
         'ros_arguments': ['--log-level', LaunchConfiguration('log_level')],
     }
+    windows = IfCondition(PythonExpression([
+        "'", LaunchConfiguration('use_rviz'), "' == 'true' and '",
+        LaunchConfiguration('headless'), "' == 'false'"]))
     # A robot without one of these is no robot: when one ends, all do.
     required = {**common, 'on_exit': Shutdown(reason='a node of the robot has ended')}
     return LaunchDescription([
@@ -59,6 +73,13 @@ def generate_launch_description() -> LaunchDescription:
             'controller', default_value='pd', choices=CONTROLLERS,
             description='name of an installed controller'),
         DeclareLaunchArgument(
+            'control', default_value='true', choices=BOOLEANS,
+            description='start the control node; false: joint_commands come from elsewhere'),
+        DeclareLaunchArgument(
+            'in_process', default_value='false', choices=BOOLEANS,
+            description='simulator and control node in one process, no topic between them: the '
+                        'same motion, faster; with sync:=lockstep as fast as it can'),
+        DeclareLaunchArgument(
             'params_file', default_value=PathJoinSubstitution([SHARE, 'config', 'default.yaml']),
             description='YAML file with further parameters of the nodes'),
         DeclareLaunchArgument(
@@ -67,7 +88,8 @@ def generate_launch_description() -> LaunchDescription:
             'use_sim_time', default_value='true', choices=BOOLEANS,
             description='nodes take the time from the simulator'),
         DeclareLaunchArgument(
-            'use_rviz', default_value='false', choices=BOOLEANS, description='start RViz'),
+            'use_rviz', default_value='false', choices=BOOLEANS,
+            description='start RViz, and the node that draws the bent links for it'),
         DeclareLaunchArgument(
             'sync', default_value='free', choices=['free', 'lockstep'],
             description='free: paced by the wall clock; lockstep: every state waits for its '
@@ -75,6 +97,10 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'paused', default_value='false', choices=BOOLEANS,
             description='start paused, until simulator/set_simulation_state says to play'),
+        DeclareLaunchArgument(
+            'record', default_value='',
+            description='folder, not there yet, to record all topics to as a rosbag2; empty: '
+                        'none'),
         DeclareLaunchArgument(
             'headless', default_value='false', choices=BOOLEANS,
             description='open no window, whatever use_rviz says'),
@@ -84,21 +110,26 @@ def generate_launch_description() -> LaunchDescription:
         OpaqueFunction(function=check_robot),
 
         Node(package='flex_dynamics', executable='simulator', name='simulator', **required,
-             parameters=[params_file, model, {
-                 'sync': LaunchConfiguration('sync'),
-                 'start_paused': ParameterValue(LaunchConfiguration('paused'), value_type=bool)}]),
+             condition=UnlessCondition(LaunchConfiguration('in_process')),
+             parameters=[params_file, model, simulated]),
+        # Two nodes, simulator and control: one name would be given to both.
+        Node(package='flex_control', executable='controlled_simulator', **required,
+             condition=IfCondition(LaunchConfiguration('in_process')),
+             parameters=[params_file, model, simulated, controlled]),
         Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
              parameters=[params_file, model, sim_time]),
         Node(package='flex_control', executable='control', name='control', **required,
-             parameters=[params_file, model, sim_time, {
-                 'controller': ParameterValue(LaunchConfiguration('controller'),
-                                              value_type=str)}]),
+             condition=IfCondition(PythonExpression([
+                 "'", LaunchConfiguration('control'), "' == 'true' and '",
+                 LaunchConfiguration('in_process'), "' == 'false'"])),
+             parameters=[params_file, model, sim_time, controlled]),
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
              parameters=[params_file, model, sim_time]),
+        # Stamps are those of the states: the clock, which would wake it often, is not needed.
+        Node(package='flex_viz', executable='markers', name='markers', **common,
+             parameters=[params_file, model], condition=windows),
         Node(package='rviz2', executable='rviz2', name='rviz2', **common,
-             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz', 'robot.rviz'])],
-             parameters=[sim_time],
-             condition=IfCondition(PythonExpression([
-                 "'", LaunchConfiguration('use_rviz'), "' == 'true' and '",
-                 LaunchConfiguration('headless'), "' == 'false'"]))),
+             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz', 'robot.rviz']),
+                        '-f', LaunchConfiguration('root_link')],
+             parameters=[sim_time], condition=windows),
     ])

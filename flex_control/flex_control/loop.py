@@ -1,10 +1,14 @@
 """One closed loop without ROS: a controller, its trajectory and the sequence of states."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from flex_control.controllers import Controller
 from flex_control.errors import ControlError
+from flex_control.fade import Fade
 from flex_control.measurements import Measurements
 from flex_control.trajectories import SetPoints, Trajectory
 from flex_dynamics import DynamicsError, Model
@@ -17,23 +21,38 @@ class ControlLoop:
     trajectory is what runs from time zero on, and again after every restart; None: the joints are
     held where the first state finds them. A state before the one before it (simulated time was
     set back) restarts the loop. The wanted motion of the last step is `controller.reference`.
+    Efforts do not jump when the controller or its gains change: they fade over within `fade` (s).
     """
 
     def __init__(self, model: Model, controller: Controller,
-                 trajectory: Trajectory | None = None) -> None:
+                 trajectory: Trajectory | None = None, fade: float = 0.1) -> None:
         self.model, self.controller = model, controller
         self.first_trajectory = trajectory
         self.trajectory: Trajectory | None = None
         self.time: float | None = None       # s, of the last state
+        self._fade = Fade(model.n_joints, fade)
 
     def reset(self) -> None:
         """Forget the past: the next state is a first one."""
         self.trajectory, self.time = None, None
+        self._fade.reset()
         self.controller.reset()
 
     def set_trajectory(self, trajectory: Trajectory) -> None:
         """Follow this one from the next step on, until another is set or the loop restarts."""
         self.trajectory = trajectory
+
+    def set_controller(self, controller: Controller) -> None:
+        """Go on with another controller, without a jump of the efforts."""
+        controller.reset()
+        controller.reference = self.controller.reference
+        self.controller = controller
+        self._fade.changed()
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Parameters of the controller, without a jump of the efforts; ControlError if bad."""
+        self.controller.set_parameters(parameters)
+        self._fade.changed()
 
     def step(self, time: float, q: np.ndarray, v: np.ndarray, terms: Terms | None = None,
              measurements: Measurements | None = None) -> np.ndarray:
@@ -62,4 +81,4 @@ class ControlLoop:
         if efforts.shape != (self.model.n_joints,) or not np.isfinite(efforts).all():
             raise ControlError(f'{type(controller).__name__}: expected {self.model.n_joints} '
                                f'finite efforts, found {efforts}')
-        return efforts
+        return self._fade.apply(time, efforts)

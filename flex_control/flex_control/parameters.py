@@ -16,11 +16,11 @@ class Parameter:
     """One parameter of a controller.
 
     per_joint: a vector with one number a joint; one number serves all joints, and none (an empty
-    list) leaves the choice to the controller.
+    list) leaves the choice to the controller. A default that is a text makes it a text.
     """
 
     name: str
-    default: float | bool | tuple[float, ...]
+    default: float | bool | str | tuple[float, ...]
     description: str
     unit: str = ''
     lower: float = -math.inf
@@ -28,11 +28,16 @@ class Parameter:
     per_joint: bool = False
 
     def check(self, value: Any, joints: int) -> Any:
-        """The value as bool, float, or array (joints,) (empty if left open); else ControlError."""
+        """The value as bool, text, float, or array (joints,) (empty if left open); else
+        ControlError."""
         if isinstance(self.default, bool):
             if not isinstance(value, (bool, np.bool_)):
                 raise ControlError(f'{self.name}: expected true or false, found {value!r}')
             return bool(value)
+        if isinstance(self.default, str):
+            if not isinstance(value, str):
+                raise ControlError(f'{self.name}: expected a text, found {value!r}')
+            return value
         if not self.per_joint:
             return float(self._numbers([value])[0])
         given = value if isinstance(value, (Sequence, np.ndarray)) else [value]

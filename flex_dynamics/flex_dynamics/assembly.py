@@ -208,7 +208,8 @@ class Assembly:
     def finite_vector(self, value, name: str, length: int) -> np.ndarray:
         """value as a float array of this length, every number finite; else DynamicsError."""
         vector = self._vector(value, name, length)
-        self._complain_of_state(**{name: vector})
+        if not np.abs(vector).sum() <= 1e100:      # NaN and infinity too
+            self._complain_of_state(**{name: vector})
         return vector
 
     def _check_status(self, status: int, **vectors: np.ndarray) -> None:

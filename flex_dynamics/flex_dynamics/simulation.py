@@ -5,8 +5,11 @@ import numpy as np
 
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, advance
+<<<<<<< HEAD
 from flex_dynamics.kernels.layout import DOF, PINNED
 from flex_dynamics.loads import Loads, point_wrenches
+=======
+from flex_dynamics.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model import Model
 
 MOST_SWEEPS = 50     # until a step is cut in halves
@@ -36,7 +39,9 @@ class Simulation:
         self.sweeps = 0
         self._servo = np.zeros((4, model.n_joints))
         self._ledger = np.zeros(3)
-        self._loads: Loads | None = None
+        self._loads: list[Wrench] | None = None
+        self._places: list[tuple[str, float | None]] = []
+        self._loaded: Model | None = None
         self.q, self.v = np.zeros(model.n), np.zeros(model.n)
         self._a = np.zeros(model.n)
         self.set_model(model)
@@ -66,15 +71,22 @@ class Simulation:
     def set_servo(self, stiffness, damping, target, target_rate=None) -> None:
         """Joint servo: gains N m/rad and N m s/rad, targets rad (prismatic: N/m, N s/m, m)."""
         rate = np.zeros(self.model.n_joints) if target_rate is None else target_rate
-        for row, (name, value) in enumerate((('stiffness', stiffness), ('damping', damping),
-                                             ('target', target), ('target_rate', rate))):
-            self._servo[row] = self.model.finite_vector(value, name, self.model.n_joints)
+        rows = (stiffness, damping, target, rate)
+        servo = np.array(rows) if all(isinstance(row, np.ndarray) for row in rows) else None
+        if servo is None or servo.shape != self._servo.shape or not np.isfinite(servo).all():
+            names = ('stiffness', 'damping', 'target', 'target_rate')
+            servo = np.array([self.model.finite_vector(row, name, self.model.n_joints)
+                              for name, row in zip(names, rows, strict=True)])
+        self._servo[:] = servo
 
     def set_loads(self, loads: Loads | None) -> None:
         """External loads that act from now on, constant in world axes; None takes them off."""
         points = [] if loads is None else point_wrenches(self.model, loads)
-        self._loads = loads
-        self._stepped = self.model.with_sections_at([(p.frame, p.x) for p in points])
+        self._loads = None if loads is None else points
+        places = [(p.frame, p.x) for p in points]
+        if places != self._places or self._loaded is not self.model:     # to build one is slow
+            self._stepped = self.model.with_sections_at(places)
+            self._places, self._loaded = places, self.model
         carried = [self._stepped.carrier(p.frame, p.x) for p in points]
         moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
         self._carriers = np.array([carried[k][0] for k in moving], dtype=np.int64)
@@ -83,6 +95,11 @@ class Simulation:
                                    for k in moving]).reshape(-1, 6)
         nodes = len(self._stepped._tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
+
+    @property
+    def loads(self) -> list[Wrench] | None:
+        """The external loads that act, as wrenches on points in world axes."""
+        return self._loads
 
     def advance(self, steps: int, tau=None) -> None:
         """Run `steps` inner steps with constant joint efforts tau (n_joints,).

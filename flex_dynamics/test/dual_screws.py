@@ -1,6 +1,6 @@
 """Cibicik and Egeland's equations as printed, in dual matrices: a witness for order `linear`.
 
-For serial arms of revolute joints. Nothing is shared with the package but the robot's records:
+For serial arms of revolute joints. Nothing is shared with the model but the robot's records:
 poses are dual homogeneous matrices of the whole chain (44), lines and screws are carried to every
 slice of every beam, and M, C and g are sums of 12 x 12 products (112), (109). Two corrections:
 theta_y = -w' in (71), and the second moments of area of (107) turn with their section.
@@ -14,47 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from flex_dynamics.algebra.dual_groups import dual_rotation, lower_wedge, wedge
+from flex_dynamics.algebra.dual_screws import Mover, hat, projection_matrix, real
+from flex_dynamics.algebra.skew import skew
+
 SLICES = 24
-
-
-def cross(a: np.ndarray) -> np.ndarray:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
-
-
-def dual(real: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """(8), (38): matrix of a dual matrix."""
-    return np.block([[real, np.zeros((3, 3))], [first, real]])
-
-
-def wedge(a: np.ndarray) -> np.ndarray:
-    return dual(cross(a[:3]), cross(a[3:]))
-
-
-def lower_wedge(a: np.ndarray) -> np.ndarray:
-    """(100)."""
-    return np.block([[cross(a[:3]), cross(a[3:])], [np.zeros((3, 3)), cross(a[:3])]])
-
-
-def hat(real: np.ndarray, first=None) -> np.ndarray:
-    """(99), with a first-order part."""
-    first = np.zeros((3, 3)) if first is None else first
-    return np.block([[real + first, real], [real, np.zeros((3, 3))]])
-
-
-def real(vector: np.ndarray) -> np.ndarray:
-    return np.concatenate((vector, np.zeros(3)))
-
-
-@dataclass
-class Mover:
-    """A coordinate: its angular velocity and the velocity of its frame, as seen at that frame."""
-
-    coordinate: int
-    rotation: np.ndarray      # dual rotation of the frame whose axes hold omega and v
-    point: np.ndarray         # dual position of the frame that it moves
-    omega: np.ndarray
-    v: np.ndarray
-    elastic: bool
 
 
 @dataclass
@@ -70,16 +34,7 @@ class Slice:
 
     def projection(self, n: int, projecting: bool) -> np.ndarray:
         """P (12, n): Jacobian form (92) or projecting form (93)."""
-        back = np.linalg.inv(self.rotation)
-        P = np.zeros((12, n))
-        for m in self.movers:
-            omega = m.rotation @ real(m.omega)
-            v = m.rotation @ real(m.v) + wedge(omega) @ (self.point - m.point)
-            column = np.concatenate((back @ omega, back @ v))
-            if m.elastic and not projecting:
-                column = np.concatenate((np.zeros(3), column[:3], np.zeros(3), column[6:9]))
-            P[:, m.coordinate] = column
-        return P
+        return projection_matrix(self.movers, n, self.rotation, self.point, projecting)
 
     def inertia(self) -> np.ndarray:
         D = np.zeros((12, 12))
@@ -130,7 +85,7 @@ def chain(model, q: np.ndarray) -> list[Slice]:
 
 
 def moved(rotation, point, pose) -> tuple[np.ndarray, np.ndarray]:
-    return (rotation @ dual(pose[:3, :3], np.zeros((3, 3))),
+    return (rotation @ dual_rotation(pose[:3, :3]),
             point + rotation @ real(pose[:3, 3]))
 
 
@@ -160,13 +115,13 @@ def section(model, beam, x, q, rotation, point):
     theta = sum(q[c] * t for c, t, _ in parts)
     there = point + rotation @ np.concatenate(([x, 0.0, 0.0], displacement))
     own = [Mover(c, rotation, there, t, d, True) for c, t, d in parts]
-    return own, there, rotation @ dual(np.eye(3), cross(theta))
+    return own, there, rotation @ dual_rotation(np.eye(3), theta)
 
 
 def second_moments(model, beam, x, q) -> np.ndarray:
     p = beam.properties(np.array([x]))
     J = np.diag([p.inertia_y[0] + p.inertia_z[0], p.inertia_y[0], p.inertia_z[0]])
-    theta = cross(sum(q[c] * t for c, t, _ in shapes(model, beam, x)))
+    theta = skew(sum(q[c] * t for c, t, _ in shapes(model, beam, x)))
     return hat(J, theta @ J - J @ theta)
 
 

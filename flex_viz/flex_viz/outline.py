@@ -4,18 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics import Model
+from flex_viz.elastic import scaled
 
 STATIONS = 25     # points along a beam: enough for its third mode
-
-
-def scaled(model: Model, q, exaggeration: float) -> np.ndarray:
-    """q (n,) with its elastic amplitudes multiplied; joints and motors stay."""
-    q = np.array(q, dtype=float)
-    links = {link.name for link in model.robot.links if link.flexible is not None}
-    for at, name in enumerate(model.names):
-        if at >= model.n_joints and name.split('/')[0] in links:
-            q[at] *= exaggeration
-    return q
 
 
 def outline(model: Model, q, exaggeration: float = 1.0) -> dict[str, np.ndarray]:

@@ -5,8 +5,9 @@ import numpy as np
 import viser
 
 from flex_dynamics import Model
+from flex_viz.bent_robot import BentRobot
+from flex_viz.elastic import scaled
 from flex_viz.outline import outline
-from flex_viz.tubes import Tube
 
 BLUE, GREY, GHOST = (31, 111, 196), (77, 79, 83), (170, 170, 170)
 
@@ -16,8 +17,8 @@ class Scene:
 
     def __init__(self, model: Model, host: str = '127.0.0.1', port: int = 8080) -> None:
         self._model = model
-        self._tubes = {link.name: Tube(model, link.name) for link in model.robot.links
-                       if link.flexible is not None}
+        self._robot = BentRobot(model)
+        self._tubes = self._robot.skins
         self._server = viser.ViserServer(host=host, port=port, verbose=False,
                                          label=f'flex: {model.robot.name}')
         self.address = f'http://{host}:{self._server.get_port()}'
@@ -30,7 +31,8 @@ class Scene:
         self._server.initial_camera.look_at = (0.0, 0.0, 0.3 * reach)
         self._meshes = {
             name: self._server.scene.add_mesh_simple(
-                f'/links/{name}', tube.vertices(still), tube.faces, color=BLUE, side='double')
+                f'/links/{name}', self._robot.at(still).vertices[name], tube.faces, color=BLUE,
+                side='double')
             for name, tube in self._tubes.items()}
         self._figures = self._server.gui.add_markdown('waiting for a state')
         self._factor = self._server.gui.add_slider(
@@ -45,8 +47,8 @@ class Scene:
         straight = outline(self._model, q, 0.0)
         bent = outline(self._model, q, 1.0)
         with self._server.atomic():
-            for name, tube in self._tubes.items():
-                self._meshes[name].vertices = tube.vertices(q, factor).astype(np.float32)
+            for name, points in self._robot.at(scaled(self._model, q, factor)).vertices.items():
+                self._meshes[name].vertices = points.astype(np.float32)
             self._lines('/rigid', rigid, GREY)
             self._lines('/straight', [straight[name] for name in self._tubes]
                         if self._ghost.value else [], GHOST)

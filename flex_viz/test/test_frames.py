@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from flex_description import load_robot
-from flex_dynamics import Model
-from flex_viz.frames import Frames
+from flex_dynamics import DynamicsError, Model
+from flex_viz.frames import Frames, Point, read_point
 from flex_viz.outline import outline
 
 
@@ -37,6 +37,37 @@ def test_only_what_never_moves_is_static(arm):
 def test_a_tip_frame_sags_in_its_link(arm, bent):
     tip = next(t for t in Frames(arm).moving(bent) if t.child == 'link2/tip')
     assert 1e-3 < np.linalg.norm(tip.pose[1:3, 3]) < 0.1
+
+
+def test_asked_for_points_are_on_the_bent_beam(arm, bent):
+    frames = Frames(arm, [read_point('link2@0.5'), read_point('elbow = link3@ 1.8')])
+    found = {t.child: t for t in frames.moving(bent)}
+    assert found['link2@0.5'].parent == 'link2' and found['elbow'].parent == 'link3'
+    for name, link, x in (('link2@0.5', 'link2', 0.5), ('elbow', 'link3', 1.8)):
+        assert np.allclose(arm.pose(bent, link) @ found[name].pose, arm.pose(bent, link, x),
+                           atol=1e-12)
+
+
+@pytest.mark.parametrize('text, said', [
+    ('link2', 'LINK@X'), ('link2@', 'LINK@X'), ('a=b=link2@1', 'LINK@X'), ('link2@e', 'LINK@X'),
+    ('link2@9', '0 to 2 m'), ('link9@1', 'unknown frame'), ('link1@0.1', 'not on a flexible'),
+    ('tool=link2@1', 'a name of its own')])
+def test_bad_points_are_refused_in_a_sentence(arm, text, said):
+    with pytest.raises(DynamicsError, match=said):
+        Frames(arm, [read_point(text)])
+
+
+def test_points_of_one_name_are_refused(arm):
+    with pytest.raises(DynamicsError, match='a name of its own'):
+        Frames(arm, [Point('a', 'link2', 0.5), Point('a', 'link3', 0.5)])
+
+
+@pytest.mark.parametrize('order', ['linear', 'first', 'second'])
+def test_a_tree_of_flexible_links_in_every_order(order):
+    model = Model(load_robot('flexible_tree'), order)
+    q = 0.1 * np.random.default_rng(3).standard_normal(model.n)
+    for t in Frames(model).moving(q):
+        assert np.allclose(model.pose(q, t.parent) @ t.pose, model.pose(q, t.child), atol=1e-12)
 
 
 def test_outlines_meet_at_the_joints_and_grow_with_exaggeration(arm, bent):

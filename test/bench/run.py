@@ -1,6 +1,6 @@
 """The benchmark: speed and accuracy against other programs, as ratios of one run.
 
-    python test/bench/run.py [calls] [manoeuvre] [growth] [memory]
+    python test/bench/run.py [calls] [manoeuvre] [growth] [memory] [symbolic] [controllers]
 
 Without arguments all parts run. The table is printed and written to results/bench.md, a plot of
 the growth to results/bench_growth.png. A missed target is shown with a profile; the exit code is 0
@@ -14,8 +14,11 @@ from pathlib import Path
 
 import accuracy
 import calls
+import controllers
 import growth
 import memory
+import ros_graph
+import symbolic
 from report import Report
 
 RESULTS = Path(__file__).resolve().parents[2] / 'results'
@@ -24,6 +27,9 @@ PARTS = {
     'manoeuvre': lambda report: accuracy.measure(report, RESULTS),
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
+    'ros': ros_graph.measure,
+    'symbolic': symbolic.measure,
+    'controllers': lambda report: controllers.measure(report, RESULTS),
 }
 
 

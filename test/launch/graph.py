@@ -10,9 +10,11 @@ from typing import Any
 import rclpy
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 SIM = Path(__file__).resolve().parents[2] / 'flex_bringup' / 'launch' / 'sim.launch.py'
 NODES = ('simulator', 'dynamics', 'control', 'state_publisher')
@@ -75,6 +77,21 @@ class Listener:
         self.until(future.done, f'answer of {name}')
         self.node.destroy_client(client)
         return future.result()
+
+
+class Parameters:
+    """Sets parameters of a running node."""
+
+    def __init__(self, graph: Listener, node: str) -> None:
+        self._graph, self._node = graph, node
+
+    def set(self, name: str, value: Any) -> str:
+        """Why the node refused the value; empty if it took it."""
+        parameter = Parameter(name, value=value).to_parameter_msg()
+        result, = self._graph.call(SetParameters, f'{self._node}/set_parameters',
+                                   SetParameters.Request(parameters=[parameter])).results
+        assert result.successful or result.reason
+        return result.reason if not result.successful else ''
 
 
 def seconds(stamp: Any) -> float:

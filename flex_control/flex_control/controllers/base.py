@@ -62,6 +62,11 @@ class Controller:
         self.drive_stiffness = model.finite_vector(stiffness, 'stiffness', model.n_joints)
         self.drive_damping = model.finite_vector(damping, 'damping', model.n_joints)
 
+    def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stiffness and damping (n_joints,) that drives had better close by themselves, as told
+        by the law's gains: a light beam end answers faster than updates come. Zero: none."""
+        return np.zeros(self.model.n_joints), np.zeros(self.model.n_joints)
+
     def drive_effort(self) -> np.ndarray:
         """What the drives add by themselves (n_joints,) at this state and reference."""
         joints, wanted = self.model.n_joints, self.reference

@@ -5,108 +5,146 @@ import time
 from typing import Any
 
 import numpy as np
-from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from flex_control import ControlError, Controller, SetPoints, Splines, Trajectory, controller_class
-from flex_control.nodes.trajectory_message import trajectory_from
+from flex_control import ControlError, Controller, ControlLoop, SetPoints
+from flex_control.nodes.control_parameters import (
+    Settings,
+    declare_reader,
+    declare_settings,
+    declare_shaper,
+    declare_tolerances,
+    declare_trajectory,
+    number_of_modes,
+    shaper_name,
+)
+from flex_control.nodes.controllers import Controllers
+from flex_control.nodes.drives import Drives
+from flex_control.nodes.inputs import Inputs
+from flex_control.nodes.motion import Motion
+from flex_control.nodes.reports import Reports
 from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import (
     Diagnostics,
     NodeError,
     declare,
     declare_model,
-    floats,
     run,
-    stamp,
+    steady_clock,
 )
+from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.state_input import DEPTH, State, StateInput
 
-SILENCE = 1.0      # s of wall time without a state until diagnostics warn
+WATCH = 0.1        # s of wall time between two looks for what is lost
 
 
 class Control(Node):
-    """Wires a Controller and a Trajectory to topics; its clock is the stamps of the states."""
+    """Wires a ControlLoop to topics; its clock is the stamps of the states."""
 
     def __init__(self) -> None:
         super().__init__('control')
         self.model = model = declare_model(self)
         self._joints = list(model.names[:model.n_joints])
-        name = declare(self, 'controller', 'pd', 'name of an installed controller', fixed=True)
+        self._settings = settings = declare_settings(self)
+        self._controllers = Controllers(self, model)
+        self._name = declare(self, 'controller', 'pd', 'name of an installed controller; another '
+                             'takes over without a jump of the efforts')
+        reader = declare_reader(self, model)
         try:
-            self.controller = self._make_controller(name)
-            self._interpolation = declare(
-                self, 'interpolation', 'splines', 'between the points of a trajectory; none: each '
-                'is a set-point from its time on', choices=('splines', 'none'), fixed=True)
-            self._first_trajectory = self._declare_trajectory()
+            controller = self._controllers.get(self._name)
+            self._fallback = self._controllers.get('pd') if settings.fail_safe == 'hold' else None
         except ControlError as error:
-            raise NodeError(str(error)) from None
-        rate = declare(self, 'controller_state_rate', 20.0, 'messages a second on '
-                       '~/controller_state', lower=0.1, upper=1e5, fixed=True)
-        self._report_period = round(1e9 / rate)
+            raise NodeError(f'parameter controller: {error}') from None
+        self.loop = ControlLoop(model, controller, declare_trajectory(self, reader), settings.fade)
+        self._wanted = controller              # that runs, but for the fail-safe
+        self._motion = Motion(self, self.loop, reader, declare_tolerances(self, model),
+                              settings.stop, settings.feedback_period)
+        self._motion.shaper, self._motion.shaper_modes = declare_shaper(self)
+        self._inputs = self.make_inputs(settings)
+        self._inputs.want(controller)
+        self._drives = self.make_drives()
+        self._drives.want(controller)
 
-        self._trajectory: Trajectory | None = None
-        self._last: State | None = None
-        self._reported: int | None = None
+        self._last: State | None = None        # that was answered
+        self._waiting: State | None = None     # whose terms or measurements are not there yet
         self._heard = time.monotonic()
-        self._refused, self._problem = 0, ''
-        self._command = JointState(name=self._joints)
-        quality = QoSProfile(depth=DEPTH)
-        self._commands = self.create_publisher(JointState, 'joint_commands', quality)
-        self._reports = self.create_publisher(JointTrajectoryControllerState,
-                                              '~/controller_state', 10)
-        self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
-        self._input = StateInput(self, model, self._on_state)
+        self._trouble = ''                     # why the fail-safe acts
+        self._latched = False                  # it acts until someone sets a parameter
+        self._lost = False                     # the robot moved on unseen, or without our efforts
+        self._sent: int | None = None          # time of the state that the last command answered
+        self._commands = self.make_command_output()
+        self._reports = Reports(self, self._joints, settings.report_period)
+        self._state_input = self.make_state_input()
         self.add_on_set_parameters_callback(self._on_parameters)
+        self.create_timer(WATCH, self._watch, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
-        self.get_logger().info(f'{model.robot.name}: controller {name}, {model.n_joints} joints')
+        self.get_logger().info(f'{model.robot.name}: controller {self._name}, {model.n_joints} '
+                               'joints')
+
+    # What comes in and goes out, by topic unless a subclass says otherwise --------------------
+
+    def make_inputs(self, settings: Settings) -> Inputs:
+        """Model terms and measurements."""
+        return Inputs(self, self.model, settings, self._advance)
+
+    def make_drives(self) -> Drives:
+        """Who gives the drives their gains."""
+        return Drives(self, self.model, self._advance)
+
+    def make_state_input(self) -> StateInput:
+        """States, that are to be handed to `_on_state`."""
+        return StateInput(self, self.model, self._on_state)
+
+    def make_command_output(self) -> PackedPublisher:
+        """Where commands go: stamp, position, velocity and effort."""
+        still = np.zeros(self.model.n_joints)
+        return PackedPublisher(
+            self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
+            JointState(name=self._joints, position=still, velocity=still, effort=still),
+            ('position', 'velocity', 'effort'))
 
     # Parameters -----------------------------------------------------------------------------
 
-    def _make_controller(self, name: str) -> Controller:
-        """The controller, its parameters declared as `<controller>.<parameter>`."""
-        kind = controller_class(name)
-        self._prefix = f'{name}.'
-        given = {}
-        for parameter in kind.PARAMETERS:
-            text = parameter.description + (f', {parameter.unit}' if parameter.unit else '')
-            default: Any = (list(parameter.default)
-                            if isinstance(parameter.default, tuple) else parameter.default)
-            value = declare(self, self._prefix + parameter.name, default, text)
-            given[parameter.name] = value
-        return kind(self.model, given)
-
-    def _declare_trajectory(self) -> Trajectory | None:
-        """What to do from time zero on; in lockstep the same to the last bit in every run."""
-        times = declare(self, 'trajectory.times', [], 'times of the points of a '
-                        'trajectory to run from time zero on, s; empty: hold the first position',
-                        lower=0.0, fixed=True)
-        flat = declare(self, 'trajectory.positions', [], 'positions at those times, '
-                       'rad or m, point by point, one a joint', fixed=True)
-        if not times.size and not flat.size:
-            return None
-        joints = self.model.n_joints
-        if flat.size != times.size * joints:
-            raise ControlError(f'parameter trajectory.positions: expected {times.size} points '
-                               f'times {joints} joints, found {flat.size} numbers')
-        kind = SetPoints if self._interpolation == 'none' else Splines
-        return kind(times, flat.reshape(times.size, joints))
-
     def _on_parameters(self, parameters: list[RosParameter]) -> SetParametersResult:
-        changes = {p.name.removeprefix(self._prefix): p.value for p in parameters
-                   if p.name.startswith(self._prefix)}
+        changes = {parameter.name: parameter.value for parameter in parameters}
         try:
-            if changes:
-                self.controller.set_parameters(changes)
-        except ControlError as error:
+            gains = self._controllers.sort(changes)
+            name = str(changes.get('controller', self._name))
+            shaper = shaper_name(changes.get('shaper', self._motion.shaper))
+            modes = number_of_modes(changes.get('shaper_modes', self._motion.shaper_modes))
+            controller = self._controllers.get(name, gains.get(name))
+            for other, given in gains.items():
+                if other != name or controller is not self._wanted:
+                    self._controllers.change(other, given)
+                else:
+                    self._change_gains(controller, given)
+        except (ControlError, NodeError) as error:
             return SetParametersResult(successful=False, reason=str(error))
+        if controller is not self._wanted:
+            self._switch(name, controller)
+        self._motion.shaper, self._motion.shaper_modes = shaper, modes
+        if gains or 'controller' in changes:
+            self._latched = False
         return SetParametersResult(successful=True)
+
+    def _change_gains(self, controller: Controller, given: dict[str, Any]) -> None:
+        if controller is self.loop.controller:
+            self.loop.set_parameters(given)
+        else:
+            controller.set_parameters(given)
+        self._drives.want(controller)
+
+    def _switch(self, name: str, controller: Controller) -> None:
+        """Go over to another controller: at once, or when what it needs is there."""
+        self._name, self._wanted = name, controller
+        self._inputs.want(controller)
+        self._drives.want(controller)
+        self.get_logger().info(f'controller {name} takes over')
 
     # States in, commands out ----------------------------------------------------------------
 
@@ -114,88 +152,143 @@ class Control(Node):
         self._heard = time.monotonic()
         last = self._last
         if last is not None and state.time == last.time and np.array_equal(state.q, last.q):
-            self._commands.publish(self._command)      # sent again for those who missed it
+            if self._sent == state.time:
+                self._commands.repeat()        # sent again for those who missed it
             return
-        if last is None or state.time < last.time:
-            self.controller.reset()
-            self._trajectory = self._first_trajectory or SetPoints(
-                [0.0], [state.q[:self.model.n_joints]])
-            self._reported = None
-        assert self._trajectory is not None
-        now = 1e-9 * state.time
-        period = 0.0 if last is None else max(now - 1e-9 * last.time, 0.0)
-        self._last = state
-        controller = self.controller
-        controller.q, controller.v = state.q, state.v
-        controller.reference = self._trajectory.sample(now)
+        if last is not None and state.time < last.time:
+            self._restart()
+        self._waiting = state
+        self._advance()
+
+    def _restart(self) -> None:
+        """Simulated time was set back."""
+        self._last = None
+        self._reports.restart()
+        self._inputs.clear()
+        self._drives.restart()
+        self._motion.restart()
+        self._trouble, self._motion.blocked, self._latched, self._lost = '', '', False, False
+        self.loop.set_controller(self._wanted)
+        self.loop.reset()
+
+    def _advance(self) -> None:
+        """Answer the state that waits, if all that the controller needs for it is there."""
+        state, loop = self._waiting, self.loop
+        if state is None:
+            return
+        wanted, running = self._wanted, loop.controller
+        missing = self._inputs.missing(wanted, state.time)
+        if wanted is not running or self._last is None:
+            missing = missing or self._drives.missing(wanted)
+        if not missing:
+            if not self._latched:
+                self._recover(state)
+                if running is not wanted:
+                    loop.set_controller(wanted)
+        elif self._last is None or (self._settings.lockstep
+                                    and self._inputs.missing(running, state.time)):
+            return                             # time stands still until it comes
+        elif not self._trouble and self._inputs.missing(running, state.time):
+            self._fail(missing)
+        self._waiting, self._last = None, state
+        self._answer(state)
+
+    def _answer(self, state: State) -> None:
+        if self._trouble and self._settings.fail_safe != 'hold':
+            self._lost = True
+            if self._settings.fail_safe == 'zero':
+                self._let_go(state)
+            return
+        loop, joints = self.loop, self.model.n_joints
+        position, velocity = state.q[:joints], state.v[:joints]
+        terms, measurements = self._inputs.take(loop.controller, state.time)
         try:
-            effort = controller.update(now, period)
-        except DynamicsError as error:
-            self._give_up(str(error))
-            return
-        if not np.isfinite(effort).all():
-            self._give_up(f'efforts {effort} are not finite')
-            return
-        self._problem = ''
-        self._command.header.stamp = stamp(state.time)
-        self._command.effort = floats(effort)
-        self._command.position = floats(controller.reference.position)
-        self._command.velocity = floats(controller.reference.velocity)
-        self._commands.publish(self._command)
-        self._report(state, effort)
-
-    def _give_up(self, why: str) -> None:
-        """Say nothing to the robot: its own fail-safe is to act."""
-        self._problem = f'no command sent: {why}'
-        self.get_logger().error(self._problem, throttle_duration_sec=1.0)
-
-    def _report(self, state: State, effort: np.ndarray) -> None:
-        if self._reported is not None and state.time - self._reported < self._report_period:
-            return
-        self._reported = state.time
-        joints, wanted = self.model.n_joints, self.controller.reference
-        q, v = state.q[:joints], state.v[:joints]
-        report = JointTrajectoryControllerState(
-            joint_names=self._joints,
-            reference=JointTrajectoryPoint(positions=floats(wanted.position),
-                                           velocities=floats(wanted.velocity),
-                                           accelerations=floats(wanted.acceleration)),
-            feedback=JointTrajectoryPoint(positions=floats(q), velocities=floats(v)),
-            error=JointTrajectoryPoint(positions=floats(wanted.position - q),
-                                       velocities=floats(wanted.velocity - v)),
-            output=JointTrajectoryPoint(effort=floats(effort)), speed_scaling_factor=1.0)
-        report.header.stamp = stamp(state.time)
-        self._reports.publish(report)
-
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        if self._last is None:
-            self._refuse('no state has come yet: expected flex_state or joint_states first')
-            return
-        try:
-            self._trajectory = trajectory_from(
-                message, self._joints, self.model.robot, 1e-9 * self._last.time,
-                self.controller.reference, self._interpolation)
+            efforts = loop.step(1e-9 * state.time, state.q, state.v, terms, measurements)
         except ControlError as error:
-            self._refuse(str(error))
+            failed, self._latched = loop.controller, True
+            self._fail(f'controller {self._name}: {error}')
+            if loop.controller is not failed or self._settings.fail_safe == 'zero':
+                self._answer(state)
+            return
+        wanted = loop.controller.reference
+        self._send(state, efforts, wanted.position, wanted.velocity)
+        self._motion.follow(state.time, position, velocity)
+        self._reports.add(state.time, wanted, position, velocity, efforts)
 
-    def _refuse(self, why: str) -> None:
-        self._refused += 1
-        self.get_logger().warning(f'trajectory refused: {why}')
+    def _let_go(self, state: State) -> None:
+        """No effort; the drives damp, about where the joints are."""
+        joints = self.model.n_joints
+        self._send(state, np.zeros(joints), state.q[:joints], np.zeros(joints))
+
+    def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
+              velocity: np.ndarray) -> None:
+        self._sent = state.time
+        self._commands.publish(state.time, position, velocity, efforts)
+
+    # Trouble --------------------------------------------------------------------------------
+
+    def _fail(self, why: str) -> None:
+        """Let the fail-safe act."""
+        if not self._trouble:
+            self.get_logger().error(f'{why}: the fail-safe ({self._settings.fail_safe}) acts')
+            self._motion.give_up(f'the fail-safe acts: {why}')
+            if self._fallback is not None and self.loop.controller is not self._fallback:
+                self._drives.tell_fallback(self._fallback)
+                self.loop.set_controller(self._fallback)
+        self._trouble = self._motion.blocked = why
+
+    def _recover(self, state: State) -> None:
+        """What was lost, if anything was, is there again: go on, at rest."""
+        if not self._trouble:
+            return
+        self.get_logger().info(f'controller {self._name} goes on')
+        self._trouble, self._motion.blocked = '', ''
+        if self._lost:       # hold where the robot is found
+            self._lost = False
+            self.loop.reset()
+            self.loop.set_trajectory(SetPoints([1e-9 * state.time],
+                                               [state.q[:self.model.n_joints]]))
+
+    def _watch(self) -> None:
+        """Called on and on, by the wall clock: states may have ended."""
+        self._drives.go_on()
+        silent, state = time.monotonic() - self._heard, self._last
+        if state is None or silent < self._settings.state_timeout:
+            return
+        self._fail(f'no state for {silent:.1f} s')
+        self._lost = True
+        if self._settings.fail_safe == 'zero':
+            self._let_go(state)
+        elif self._settings.fail_safe == 'hold':
+            # Without states no loop is closed: carry the weight, and let the drives hold.
+            joints = self.model.n_joints
+            try:
+                efforts = self.model.statics(state.q[:joints])[1]
+            except DynamicsError as error:
+                self.get_logger().error(f'no command sent: {error}', throttle_duration_sec=1.0)
+                return
+            self._send(state, efforts, state.q[:joints], np.zeros(joints))
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         level, text = DiagnosticStatus.OK, 'running'
-        if self._problem:
-            level, text = DiagnosticStatus.ERROR, self._problem
+        missing = self._drives.missing(self._wanted)
+        if self._waiting is not None:
+            missing = missing or self._inputs.missing(self._wanted, self._waiting.time)
+        if self._trouble:
+            level = DiagnosticStatus.ERROR
+            text = f'fail-safe ({self._settings.fail_safe}): {self._trouble}'
+        elif missing:
+            level, text = DiagnosticStatus.WARN, f'waiting: {missing}'
+        elif self.loop.controller is not self._wanted:
+            level, text = DiagnosticStatus.WARN, f'{self._name} waits for what it needs'
         elif self._last is None:
             text = 'waiting for a state'
-        elif time.monotonic() - self._heard > SILENCE:
-            level = DiagnosticStatus.WARN
-            text = f'no state for {time.monotonic() - self._heard:.0f} s: no commands sent'
         return level, text, {
-            'controller': self._prefix.rstrip('.'),
-            'states received': self._input.received,
-            'states rejected': self._input.rejected,
-            'trajectories refused': self._refused,
+            'controller': self._name,
+            'states received': self._state_input.received,
+            'states rejected': self._state_input.rejected,
+            'terms and measurements rejected': self._inputs.rejected,
+            'trajectories refused': self._motion.refused,
         }
 
 

@@ -7,19 +7,37 @@ import numpy as np
 
 from flex_control.errors import ControlError
 
+DERIVATIVES = 5        # position, velocity, acceleration, jerk and snap
+SAMPLES = 2001         # for peaks of motions without a formula
+
 
 @dataclass(frozen=True)
 class Reference:
-    """Wanted joint motion at one instant: position, velocity, acceleration, each (n_joints,)."""
+    """Wanted joint motion at one instant, each (n_joints,).
+
+    jerk and snap, the third and fourth derivatives, are what elastic joints need; left out they
+    are zero.
+    """
 
     position: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
+    jerk: np.ndarray = None     # type: ignore[assignment]     # __post_init__ makes it an array
+    snap: np.ndarray = None     # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        for name in ('jerk', 'snap'):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros_like(self.position))
 
     @classmethod
     def at_rest(cls, position) -> Reference:
         position = np.array(position, dtype=float)
         return cls(position, np.zeros_like(position), np.zeros_like(position))
+
+    def derivative(self, order: int) -> np.ndarray:
+        """Position for 0, velocity for 1, ... snap for 4."""
+        return (self.position, self.velocity, self.acceleration, self.jerk, self.snap)[order]
 
 
 class Trajectory:
@@ -31,6 +49,18 @@ class Trajectory:
     def sample(self, time: float) -> Reference:
         """The wanted motion at `time` (s)."""
         raise TypeError(f'{type(self).__name__} has no sample')
+
+    def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest value, each (n_joints,), of a derivative (0: position, 1: velocity,
+        ...) on the way; from many samples, where a subclass has no formula."""
+        values = [self.sample(time).derivative(order)
+                  for time in np.linspace(self.start, self.end, SAMPLES)]
+        return np.min(values, axis=0), np.max(values, axis=0)
+
+    def peak(self, order: int) -> np.ndarray:
+        """Largest magnitude (n_joints,) of a derivative on the way."""
+        low, high = self.extremes(order)
+        return np.maximum(np.abs(low), np.abs(high))
 
 
 def checked_points(times, positions) -> tuple[np.ndarray, np.ndarray]:
@@ -48,3 +78,21 @@ def checked_points(times, positions) -> tuple[np.ndarray, np.ndarray]:
         raise ControlError(f'times: expected to rise, found {times[at + 1]:g} s after '
                            f'{times[at]:g} s')
     return times, positions
+
+
+def checked_ends(first, last) -> tuple[np.ndarray, np.ndarray]:
+    """Two finite positions (n_joints,) of one length; else ControlError."""
+    first, last = np.array(first, dtype=float), np.array(last, dtype=float)
+    if first.ndim != 1 or first.shape != last.shape:
+        raise ControlError(f'ends: expected two vectors of one length, found shapes '
+                           f'{first.shape} and {last.shape}')
+    if not (np.isfinite(first).all() and np.isfinite(last).all()):
+        raise ControlError('ends: expected finite positions')
+    return first, last
+
+
+def checked_duration(duration: float) -> float:
+    """A positive, finite time in s; else ControlError."""
+    if not (np.isfinite(duration) and duration > 0.0):
+        raise ControlError(f'duration: expected a positive time in s, found {duration:g}')
+    return float(duration)

@@ -3,33 +3,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.errors import ControlError
-from flex_control.trajectories.base import Reference, Trajectory
+from flex_control.trajectories.base import checked_duration, checked_ends
+from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.polynomials import PiecewisePolynomial
+
+# Largest magnitudes of the derivatives of 10 u^3 - 15 u^4 + 6 u^5 on [0, 1]
+PEAKS = (15.0 / 8.0, 10.0 / np.sqrt(3.0), 60.0)
 
 
-class MinimumJerk(Trajectory):
+class MinimumJerk(PiecewisePolynomial):
     """From `first` to `last` (n_joints,), beginning at `start` (s), taking `duration` (s).
 
-    With s = (t - start) / duration the path is 10 s^3 - 15 s^4 + 6 s^5: the quintic whose speed
+    With u = (t - start) / duration the path is 10 u^3 - 15 u^4 + 6 u^5: the quintic whose speed
     and acceleration vanish at both ends (Flash and Hogan).
     """
 
     def __init__(self, first, last, duration: float, start: float = 0.0) -> None:
-        self.first, self.last = np.array(first, dtype=float), np.array(last, dtype=float)
-        if self.first.ndim != 1 or self.first.shape != self.last.shape:
-            raise ControlError(f'ends: expected two vectors of one length, found shapes '
-                               f'{self.first.shape} and {self.last.shape}')
-        if not (np.isfinite(self.first).all() and np.isfinite(self.last).all()):
-            raise ControlError('ends: expected finite positions')
-        if not (np.isfinite(duration) and duration > 0.0):
-            raise ControlError(f'duration: expected a positive time in s, found {duration:g}')
-        self.start, self.end = float(start), float(start + duration)
-
-    def sample(self, time: float) -> Reference:
-        duration = self.end - self.start
-        s = min(max((time - self.start) / duration, 0.0), 1.0)
+        self.first, self.last = checked_ends(first, last)
         span = self.last - self.first
-        return Reference(
-            self.first + span * (s**3 * (10.0 - 15.0 * s + 6.0 * s**2)),
-            span * (30.0 * s**2 * (1.0 - s)**2 / duration),
-            span * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / duration**2))
+        none = np.zeros_like(span)
+        super().__init__(np.array([start, start + checked_duration(duration)], dtype=float),
+                         np.array([self.first, self.last]),
+                         np.array([[self.first, none, none, 10 * span, -15 * span, 6 * span]]))
+
+    @classmethod
+    def within(cls, limits: Limits, first, last, start: float = 0.0) -> MinimumJerk:
+        """The quickest one that keeps the limits; ControlError if an end is outside them."""
+        return cls(first, last, limits.duration(*checked_ends(first, last), PEAKS), start)

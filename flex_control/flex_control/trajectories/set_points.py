@@ -1,18 +1,28 @@
 """Steps from set-point to set-point, as the manoeuvre of Cibicik and Egeland (section VI-B)."""
 from __future__ import annotations
 
+from bisect import bisect_right
+
 import numpy as np
 
 from flex_control.trajectories.base import Reference, Trajectory, checked_points
 
 
 class SetPoints(Trajectory):
-    """Each of the positions (k, n_joints) is wanted from its time (k,) s on, without a ramp."""
+    """Each of the positions (k, n_joints) is wanted from its time (k,) s on, without a ramp.
+
+    Between its steps it rests: limits of speed say nothing about it.
+    """
 
     def __init__(self, times, positions) -> None:
         self.times, self.positions = checked_points(times, positions)
         self.start, self.end = float(self.times[0]), float(self.times[-1])
+        self._steps = self.times.tolist()
+        self._references = [Reference.at_rest(position) for position in self.positions]
 
     def sample(self, time: float) -> Reference:
-        at = int(np.searchsorted(self.times, time, side='right')) - 1
-        return Reference.at_rest(self.positions[max(at, 0)])
+        return self._references[max(bisect_right(self._steps, time) - 1, 0)]
+
+    def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
+        values = self.positions if order == 0 else np.zeros_like(self.positions)
+        return values.min(axis=0), values.max(axis=0)

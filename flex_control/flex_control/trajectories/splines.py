@@ -1,13 +1,16 @@
 """Piecewise polynomials through points, of the degree that the points' derivatives ask for."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from flex_control.errors import ControlError
-from flex_control.trajectories.base import Reference, Trajectory, checked_points
+from flex_control.trajectories.base import checked_points
+from flex_control.trajectories.polynomials import PiecewisePolynomial
 
 
-class Splines(Trajectory):
+class Splines(PiecewisePolynomial):
     """Through positions (k, n_joints) at times (k,) s, as ROS's joint_trajectory_controller does.
 
     With velocities and accelerations (each (k, n_joints)) the pieces are quintic, with velocities
@@ -15,42 +18,35 @@ class Splines(Trajectory):
     """
 
     def __init__(self, times, positions, velocities=None, accelerations=None) -> None:
-        self.times, self.positions = checked_points(times, positions)
-        self.start, self.end = float(self.times[0]), float(self.times[-1])
+        times, positions = checked_points(times, positions)
         if accelerations is not None and velocities is None:
             raise ControlError('accelerations without velocities: give both, or neither')
-        values = [self.positions]
+        values = [positions]
         for name, given in (('velocities', velocities), ('accelerations', accelerations)):
             if given is None:
                 continue
             given = np.array(given, dtype=float)
-            if given.shape != self.positions.shape or not np.isfinite(given).all():
+            if given.shape != positions.shape or not np.isfinite(given).all():
                 raise ControlError(f'{name}: expected finite numbers of shape '
-                                   f'{self.positions.shape}, found shape {given.shape}')
+                                   f'{positions.shape}, found shape {given.shape}')
             values.append(given)
-        self._values = np.array(values)                      # (1 to 3, k, n_joints)
-        self._pieces = [self._piece(at) for at in range(len(self.times) - 1)]
+        self.degree = 2 * len(values) - 1
+        super().__init__(times, positions, _pieces(times, np.array(values)))
 
-    def _piece(self, at: int) -> np.ndarray:
-        """Coefficients (degree + 1, n_joints) in s = t - times[at], lowest power first."""
-        order = len(self._values)
-        duration = self.times[at + 1] - self.times[at]
-        size = 2 * order
-        conditions = np.zeros((size, size))
-        for d in range(order):
-            for power in range(d, size):
-                falling = np.prod(np.arange(power, power - d, -1.0))
-                conditions[d, power] = falling if power == d else 0.0
-                conditions[order + d, power] = falling * duration**(power - d)
-        ends = np.concatenate((self._values[:, at], self._values[:, at + 1]))
-        return np.linalg.solve(conditions, ends)
 
-    def sample(self, time: float) -> Reference:
-        if time < self.start or time >= self.end:
-            return Reference.at_rest(self.positions[0 if time < self.start else -1])
-        at = int(np.searchsorted(self.times, time, side='right')) - 1
-        powers = np.polynomial.polynomial
-        piece, s = self._pieces[at], time - self.times[at]
-        speed = powers.polyder(piece)
-        return Reference(powers.polyval(s, piece), powers.polyval(s, speed),
-                         powers.polyval(s, powers.polyder(speed)))
+def _pieces(times: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Coefficients (k - 1, 2 order, n_joints) in u from 0 to 1 of the pieces whose values and
+    derivatives at the points are `values` (order, k, n_joints)."""
+    order = len(values)
+    size = 2 * order
+    conditions = np.zeros((size, size))
+    for d in range(order):
+        for power in range(d, size):
+            falling = math.perm(power, d)
+            conditions[d, power] = falling if power == d else 0.0
+            conditions[order + d, power] = falling
+    # d-th derivatives by u are those by t times the d-th power of the duration
+    scale = np.diff(times)[:, None, None]**np.arange(order)[None, :, None]
+    at = np.moveaxis(values, 1, 0)                                    # (k, order, n_joints)
+    ends = np.concatenate((at[:-1] * scale, at[1:] * scale), axis=1)
+    return np.linalg.inv(conditions) @ ends

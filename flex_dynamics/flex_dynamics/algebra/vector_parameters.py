@@ -85,9 +85,7 @@ def first_chart(d: np.ndarray) -> np.ndarray:
 
 def rotation_second(d: np.ndarray) -> np.ndarray:
     """O'(d) (3, 3): (69), half-turns too."""
-    q = second_quaternion(d)
-    cross = skew(q[1:])
-    return np.eye(3) + 2.0 * (q[0] * cross + cross @ cross)
+    return rotation_from_quaternion(second_quaternion(d))
 
 
 def second_from_rotation(R: np.ndarray) -> np.ndarray:
@@ -99,7 +97,7 @@ def compose_second(*parameters: np.ndarray) -> np.ndarray:
     """<d1, d2, ...>: (70), with the sign that keeps the angle at or below a half-turn."""
     result = np.array([1.0, 0.0, 0.0, 0.0])
     for d in parameters:
-        result = _upper(_product(result, second_quaternion(d)))
+        result = _upper(quaternion_product(result, second_quaternion(d)))
     return result[1:]
 
 
@@ -142,6 +140,12 @@ def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
     return _upper(column / np.linalg.norm(column))
 
 
+def rotation_from_quaternion(q: np.ndarray) -> np.ndarray:
+    """Rotation (3, 3) of a unit quaternion (w, x, y, z): (69)."""
+    cross = skew(q[1:])
+    return np.eye(3) + 2.0 * (q[0] * cross + cross @ cross)
+
+
 def second_quaternion(d: np.ndarray) -> np.ndarray:
     """(sqrt(1 - d2), d); |d| may exceed 1 by rounding only."""
     d = _vector(d)
@@ -177,7 +181,7 @@ def from_bryant(phi1: float, phi2: float, phi3: float) -> np.ndarray:
     for axis in (2, 1, 0):
         turn = np.array([np.cos(halves[axis]), 0.0, 0.0, 0.0])
         turn[1 + axis] = np.sin(halves[axis])
-        result = _product(result, turn)
+        result = quaternion_product(result, turn)
     return from_quaternion(result)
 
 
@@ -208,7 +212,8 @@ def to_rotation_vector(c: np.ndarray) -> np.ndarray:
     return 2.0 * np.arctan(size) / size * c if size > 0.0 else 2.0 * c
 
 
-def _product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def quaternion_product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """p q of quaternions (w, x, y, z): (67) with numerator and denominator kept apart."""
     return np.concatenate(([p[0] * q[0] - p[1:] @ q[1:]],
                            p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])))
 

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import array
+import gc
 import os
 import signal
 import socket
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -23,14 +25,17 @@ from rclpy.exceptions import (
     ParameterException,
 )
 from rclpy.executors import ExternalShutdownException
+from rclpy.logging import LoggingSeverity
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
+from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 
 LARGEST = sys.float_info.max
+WAKE_UP: list[socket.socket] = []     # open until the end: each further signal is written to it
 
 
 class NodeError(ValueError):
@@ -155,31 +160,50 @@ class Diagnostics:
         self._publisher.publish(message)
 
 
-def run(make: Callable[[], Node]) -> NoReturn:
-    """Make a node, spin it until SIGINT, SIGTERM or its own end, and leave with an exit code."""
+def run(make: Callable[[], Node | Sequence[Node]]) -> NoReturn:
+    """Make a node, or several for one process, spin until SIGINT, SIGTERM or their own end, and
+    leave with an exit code."""
     code = _spin(make)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)       # all is closed; taking numba and LLVM apart would take a second more
 
 
-def _spin(make: Callable[[], Node]) -> int:
+def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
     # rclpy's own handlers take the context away from under a callback that is publishing.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loaded, stop = threading.Event(), Future()
     _on_signal(lambda: stop.set_result(None) if loaded.is_set() else os._exit(0))
-    node = None
+    nodes: Sequence[Node] = ()
+    executor = None
     try:
-        node = make()
+        made = make()
+        nodes = [made] if isinstance(made, Node) else made
+        executor = make_executor(declare(
+            nodes[0], 'executor', 'lean', "what calls the callbacks: flex's own executor, or that "
+            'of rclpy, which takes several times as long', choices=KINDS, fixed=True))
+        for node in nodes:
+            executor.add_node(node)
+        gc.collect()
+        gc.freeze()      # what a node is made of never goes: collections need not look at it
         loaded.set()
-        rclpy.spin_until_future_complete(node, stop)
+        spin(executor, stop)
     except ExternalShutdownException:
         return 0
     except (RobotError, DynamicsError, NodeError, ParameterException) as error:
         print(f'error: {error}', file=sys.stderr)
         return 1
+    except Exception as error:      # a mistake of ours: one line, and all of it to those who ask
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        print(f'error: {type(error).__name__}: {error} ({os.path.basename(at.filename)}, line '
+              f'{at.lineno}; --log-level debug tells more)', file=sys.stderr)
+        if nodes and nodes[0].get_logger().get_effective_level() <= LoggingSeverity.DEBUG:
+            traceback.print_exc()
+        return 1
     finally:
-        if node is not None:
+        if executor is not None:
+            executor.shutdown()
+        for node in nodes:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0
@@ -190,13 +214,12 @@ def _on_signal(action: Callable[[], None]) -> None:
 
     The main thread may be waiting for messages or sit in the compiler: it would not hear.
     """
-    reader, writer = socket.socketpair()
+    reader, writer = WAKE_UP[:] = socket.socketpair()
     writer.setblocking(False)
 
     def wait() -> None:
         reader.recv(1)
         action()
-        writer.fileno()      # held open: the process writes to it at every further signal
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)

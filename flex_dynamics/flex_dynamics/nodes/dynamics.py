@@ -16,8 +16,8 @@ from flex_dynamics.nodes.common import (
     declare_model,
     floats,
     run,
-    stamp,
 )
+from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.rotations import quaternion
 from flex_dynamics.nodes.state_input import DEPTH, State, StateInput
 from flex_msgs.msg import DynamicsTerms
@@ -32,37 +32,37 @@ class Dynamics(Node):
         self.model = model = declare_model(self)
         rate = declare(self, 'rate', 50.0, 'terms a second, by the stamps of the states; 0: for '
                        'every state', lower=0.0, upper=1e5, fixed=True)
-        self._period = round(1e9 / rate) if rate else 0
-        self._last: int | None = None
         self._terms = DynamicsTerms(
             name=list(model.names), joint_count=model.n_joints,
             stiffness=floats(model.stiffness_matrix()), damping=floats(model.damping_matrix()),
             input=floats(model.input_matrix(np.zeros(model.n))))
         self._terms.header.frame_id = model.robot.links[0].name
-        self._publisher = self.create_publisher(DynamicsTerms, 'dynamics_terms',
-                                                QoSProfile(depth=DEPTH))
+        self._publisher: PackedPublisher | None = None
+        self._topic = self.create_publisher(DynamicsTerms, 'dynamics_terms',
+                                            QoSProfile(depth=DEPTH))
         self.create_service(GetDynamics, '~/get_dynamics', self._answer)
-        self._input = StateInput(self, model, self._publish)
+        self._input = StateInput(self, model, self._publish,
+                                 period=round(1e9 / rate) if rate else 0)
         self._published = 0
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: terms of {model.n} coordinates, '
                                f'{f"{rate:g} a second" if rate else "for every state"}')
 
     def _publish(self, state: State) -> None:
-        if self._last is not None and 0 <= state.time - self._last < self._period:
-            return
-        self._last = state.time
-        self._fill(self._terms, state.q, state.v)
-        self._terms.header.stamp = stamp(state.time)
-        self._terms.static_deflection = state.static
-        self._publisher.publish(self._terms)
+        terms = self.model.terms(state.q, state.v)
+        if self._publisher is None:
+            self._terms.static_deflection = state.static
+            self._fill(self._terms, state.q, state.v)
+            self._publisher = PackedPublisher(self._topic, self._terms, (
+                'position', 'velocity', 'mass', 'coriolis', 'gravity'))
+        self._publisher.publish(state.time, state.q, state.v, terms.M, terms.C, terms.g)
         self._published += 1
 
-    def _fill(self, terms: DynamicsTerms, q: np.ndarray, v: np.ndarray) -> None:
-        mass, coriolis = self.model.mass_and_coriolis(q, v)
-        terms.position, terms.velocity = floats(q), floats(v)
-        terms.mass, terms.coriolis = floats(mass), floats(coriolis)
-        terms.gravity = floats(self.model.gravity_force(q))
+    def _fill(self, message: DynamicsTerms, q: np.ndarray, v: np.ndarray) -> None:
+        terms = self.model.terms(q, v)
+        message.position, message.velocity = floats(q), floats(v)
+        message.mass, message.coriolis = floats(terms.M), floats(terms.C)
+        message.gravity = floats(terms.g)
 
     def _answer(self, request: GetDynamics.Request,
                 response: GetDynamics.Response) -> GetDynamics.Response:

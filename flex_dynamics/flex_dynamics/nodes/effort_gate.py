@@ -2,55 +2,100 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from flex_description import Robot
+from flex_description import Limits, Robot
 
 
 class CommandError(ValueError):
     """A command that was refused; the text is for /diagnostics."""
 
 
+class Command(NamedTuple):
+    """A good command: kinds of targets (rows of EffortGate.targets) and joints, and numbers."""
+
+    kinds: list[int]
+    joints: np.ndarray
+    values: np.ndarray        # (kinds, joints)
+
+
+KINDS = ('effort', 'position', 'velocity')
+
+
 class EffortGate:
     """Efforts, and targets of the drives, by joint name, checked and limited.
 
     A command names any joints in any order. Joints that it does not name keep their last command.
-    Efforts beyond the URDF's limits are cut to them, and `limited` counts how often.
+    Efforts, positions and velocities beyond the URDF's limits are cut to them, and `limited`
+    counts how often.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str]) -> None:
         self.names = list(names)
-        limits = {joint.name: joint.limits.effort for joint in robot.joints}
-        self.limits = np.array([limits.get(name, np.inf) for name in names])
-        self.limited = 0
+        limits = {joint.name: joint.limits for joint in robot.joints}
+        each = [limits.get(name, Limits()) for name in names]
         # coordinates of a floating base are no joints that a motor could drive
         self._index = {name: at for at, name in enumerate(names) if name in limits}
+        self.limits = np.array([one.effort for one in each])
+        self._fastest = np.array([one.velocity for one in each])
+        self._least = np.array([-self.limits, [one.lower for one in each], -self._fastest])
+        self._most = np.array([self.limits, [one.upper for one in each], self._fastest])
+        self.limited = 0
         self._known: list[str] = []
+        self._all = np.arange(len(self.names))
         self._places = np.zeros(0, dtype=int)
+        self.targets = np.zeros((3, len(self.names)))
+        self.effort, self.position, self.velocity = self.targets      # views of its rows
         self.reset()
 
     def reset(self) -> None:
         """Zero efforts and no targets."""
-        self.effort = np.zeros(len(self.names))
-        self.position = np.full(len(self.names), np.nan)     # NaN: the drive has no target
-        self.velocity = np.zeros(len(self.names))
+        self.targets[:] = 0.0
+        self.position[:] = np.nan     # the drive has no target
 
     def accept(self, names: Sequence[str], effort, position=(), velocity=()) -> None:
         """Take a command, or raise CommandError and leave everything as it was."""
+        self.take(self.check(names, effort, position, velocity))
+
+    def check(self, names: Sequence[str], effort, position=(), velocity=()) -> Command:
+        """The command as numbers; CommandError if it is not a good one."""
         if list(names) != self._known:
             self._learn(names)
-        values = [self._numbers(value, what) for value, what in (
-            (effort, 'effort'), (position, 'position'), (velocity, 'velocity'))]
-        if values[0] is None:
+        given = (effort, position, velocity)
+        if not len(effort):
             raise CommandError('effort: expected one number a name, found none')
-        within = np.clip(values[0], -self.limits[self._places], self.limits[self._places])
-        self.limited += int((within != values[0]).any())
-        self.effort[self._places] = within
-        if values[1] is not None:
-            self.position[self._places] = values[1]
-        if values[2] is not None:
-            self.velocity[self._places] = values[2]
+        kinds = [kind for kind, values in enumerate(given) if len(values)]
+        for kind in kinds:
+            if len(given[kind]) != len(self._known):
+                raise CommandError(f'{KINDS[kind]}: expected {len(self._known)} numbers, one a '
+                                   f'name, found {len(given[kind])}')
+        values = np.array([given[kind] for kind in kinds], dtype=float)
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
+            raise CommandError(f'{KINDS[kinds[row]]}: expected finite numbers, found '
+                               f'{values[row, column]} for {self._known[column]}')
+        return Command(kinds, self._places, values)
+
+    def take(self, command: Command) -> None:
+        """Let a command act from now on, cut to the limits."""
+        # slices, where a command names every joint in order: twice as fast
+        at: Any = (slice(None) if command.joints is self._all and len(command.kinds) == 3
+                   else np.ix_(command.kinds, command.joints))
+        within = np.minimum(np.maximum(command.values, self._least[at]), self._most[at])
+        self.targets[at] = within
+        self.limited += bool((within != command.values).any())
+
+    def effort_range(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest effort (n_joints,) that the drives can give at these joint speeds.
+
+        Beyond a joint's velocity limit its drive can only brake.
+        """
+        if (np.abs(velocity) <= self._fastest).all():
+            return -self.limits, self.limits
+        return (np.where(velocity < -self._fastest, 0.0, -self.limits),
+                np.where(velocity > self._fastest, 0.0, self.limits))
 
     def _learn(self, names: Sequence[str]) -> None:
         if not names:
@@ -62,17 +107,5 @@ class EffortGate:
         if len(set(names)) != len(names):
             raise CommandError('name: a joint is named twice')
         self._known = list(names)
-        self._places = np.array([self._index[name] for name in names])
-
-    def _numbers(self, values, what: str) -> np.ndarray | None:
-        if not len(values):
-            return None
-        if len(values) != len(self._known):
-            raise CommandError(f'{what}: expected {len(self._known)} numbers, one a name, found '
-                               f'{len(values)}')
-        vector = np.array(values, dtype=float)
-        if not np.isfinite(vector).all():
-            bad = int(np.flatnonzero(~np.isfinite(vector))[0])
-            raise CommandError(f'{what}: expected finite numbers, found {vector[bad]} for '
-                               f'{self._known[bad]}')
-        return vector
+        self._places = (self._all if self._known == self.names
+                        else np.array([self._index[name] for name in names]))

@@ -17,7 +17,8 @@ from simulation_interfaces.srv import (
 
 FEATURES = (
     SimulatorFeatures.SIMULATION_RESET, SimulatorFeatures.SIMULATION_RESET_TIME,
-    SimulatorFeatures.SIMULATION_RESET_STATE, SimulatorFeatures.SIMULATION_STATE_GETTING,
+    SimulatorFeatures.SIMULATION_RESET_STATE, SimulatorFeatures.SIMULATION_RESET_SPAWNED,
+    SimulatorFeatures.SIMULATION_STATE_GETTING,
     SimulatorFeatures.SIMULATION_STATE_SETTING, SimulatorFeatures.SIMULATION_STATE_PAUSE,
     SimulatorFeatures.STEP_SIMULATION_SINGLE, SimulatorFeatures.STEP_SIMULATION_MULTIPLE,
 )
@@ -82,7 +83,7 @@ class SimulationServices:
         simulator.play(wanted == kinds.STATE_PLAYING)
         self._stopped = wanted == kinds.STATE_STOPPED
         if self._stopped:
-            simulator.reset(state=True, clock=True)
+            simulator.reset(state=True, clock=True, payloads=True)
         return answer(response)
 
     def _reset(self, request: Any, response: Any) -> Any:
@@ -91,7 +92,8 @@ class SimulationServices:
             return answer(response, Result.RESULT_FEATURE_UNSUPPORTED,
                           f'expected time, state, spawned or all, found scope {scope}')
         self._simulator.reset(state=bool(scope & ResetSimulation.Request.SCOPE_STATE),
-                              clock=bool(scope & ResetSimulation.Request.SCOPE_TIME))
+                              clock=bool(scope & ResetSimulation.Request.SCOPE_TIME),
+                              payloads=bool(scope & ResetSimulation.Request.SCOPE_SPAWNED))
         return answer(response)
 
     async def _step_simulation(self, request: Any, response: Any) -> Any:

@@ -6,31 +6,43 @@ that carries the stamp of that state: a run is then the same to the last bit on 
 from __future__ import annotations
 
 import time
+from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from flex_dynamics import DynamicsError
+from flex_dynamics import DynamicsError, Sensors
+from flex_dynamics.nodes.command_owner import CommandOwner, SecondDriver
 from flex_dynamics.nodes.common import (
     Diagnostics,
     declare_model,
-    floats,
     nanoseconds,
     run,
     stamp,
     steady_clock,
 )
 from flex_dynamics.nodes.effort_gate import CommandError
+from flex_dynamics.nodes.live_parameters import LiveParameters
+from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
+from flex_dynamics.nodes.packed import PackedPublisher, PackedReader
+from flex_dynamics.nodes.payload_services import PayloadServices
+from flex_dynamics.nodes.recording import Recording
+from flex_dynamics.nodes.sensor_parameters import SensorParameters
+from flex_dynamics.nodes.sensor_topics import Encoders, Gauges, Imus
 from flex_dynamics.nodes.simulation_services import SimulationServices
 from flex_dynamics.nodes.simulator_parameters import declare_plant, declare_timing
 from flex_dynamics.nodes.speedometer import Speedometer
 from flex_dynamics.nodes.state_input import DEPTH
+from flex_dynamics.nodes.wrench_input import WrenchInput
 from flex_msgs.msg import FlexState
 
+QUEUE = 10        # commands that wait to be read
 RESEND = 0.2      # s of wall time between two copies of a state while simulated time stands still
 
 
@@ -41,7 +53,8 @@ class Simulator(Node):
         super().__init__('simulator')
         self.model = model = declare_model(self)
         self.timing = declare_timing(self)
-        self.plant = declare_plant(self, model, self.timing)
+        live = LiveParameters(self)
+        self.plant = declare_plant(self, model, self.timing, live)
         self._pacing = Pacing(self.timing.period, self.timing.real_time_factor)
         self._speed = Speedometer()
 
@@ -54,21 +67,36 @@ class Simulator(Node):
         self._safe = False           # the fail-safe acts in place of a command
         self._command_tick = 0       # of the state that the last command answered
         self._rejected, self._reason = 0, ''
+        self._longest = 0.0          # s of wall time, the longest period since the last report
         self._silence = ''           # lockstep: who is waited for, once patience has ended
         self._waits_since = self._published = time.monotonic()
 
-        root = model.robot.links[0].name
-        self._state = FlexState(name=list(model.names), joint_count=model.n_joints)
-        self._joints = JointState(name=list(model.names[:model.n_joints]))
-        self._state.header.frame_id = self._joints.header.frame_id = root
-        quality = QoSProfile(depth=DEPTH)
-        self._flex_state = self.create_publisher(FlexState, 'flex_state', quality)
-        self._joint_states = self.create_publisher(JointState, 'joint_states', quality)
-        self._clock_topic = self.create_publisher(Clock, '/clock', 10)
-        # Free running only the newest command counts; a queue would make all of them late.
-        self.create_subscription(JointState, 'joint_commands', self._receive,
-                                 QoSProfile(depth=10 if self.timing.lockstep else 1))
+        state = FlexState(name=list(model.names), joint_count=model.n_joints,
+                          position=self.plant.q, velocity=self.plant.v)
+        state.header.frame_id = model.robot.links[0].name
+        self._flex_state = Outlet(self, FlexState, 'flex_state', QoSProfile(depth=DEPTH))
+        self._state = PackedPublisher(self._flex_state, state, ('position', 'velocity'))
+        self._clock_topic = Outlet(self, Clock, '/clock', QoSProfile(depth=10))
+        sensors = Sensors(model)
+        given = SensorParameters(self, live, self.timing.period)
+        self._sensors = (Encoders(self, self.plant, given),
+                         Gauges(self, self.plant, sensors, given),
+                         Imus(self, self.plant, sensors, given))
+        self._read_sensors()
+        receive: Any = self._receive      # rclpy's types do not know the second argument
+        # Deep enough that a second driver does not push the first one's commands out.
+        self._commands = self.create_subscription(JointState, 'joint_commands', receive,
+                                                  QoSProfile(depth=QUEUE), raw=True)
+        self._reader = PackedReader(('effort', 'position', 'velocity'))
+        self._names: list[str] = []  # of the last command that was read as a message
+        self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
+                                   if self.timing.lockstep else
+                                   self.timing.command_timeout / self.timing.real_time_factor)
+        self._wrenches = WrenchInput(self)
+        self._payloads = PayloadServices(self)
         self._simulation_services = SimulationServices(self)
+        self._recording = Recording(self, (self._flex_state, self._clock_topic, *(
+            outlet for sensor in self._sensors for outlet in sensor.outlets)), live)
         Diagnostics(self, model.robot.name, self._status)
         period = self.timing.period / self.timing.real_time_factor
         self.create_timer(RESEND if self.timing.lockstep else min(RESEND, period), self._on_timer,
@@ -104,14 +132,22 @@ class Simulator(Node):
         self._waits_since = time.monotonic()
         self._pump()
 
-    def reset(self, state: bool, clock: bool) -> None:
-        """Back to the start pose, to time zero, or both."""
+    def reset(self, state: bool, clock: bool, payloads: bool = False) -> None:
+        """Back to the start pose, to time zero, to no payload, or any of these."""
+        if payloads:
+            self._payloads.detach_all()
         if state:
             self.plant.reset()
             self.failure = ''
             self._started = not self.timing.wait_for_command
         if clock:
             self.tick = 0
+        if state or clock:
+            self._wrenches.reset()
+            self._owner.release()
+            for sensor in self._sensors:
+                sensor.reset()
+        self._read_sensors()
         self._command_tick = self.tick
         self._answered = self._safe = False
         self._waits_since = time.monotonic()
@@ -122,6 +158,8 @@ class Simulator(Node):
         self._pump()
         now = time.monotonic()
         if now - self._published >= RESEND:
+            for sensor in self._sensors:
+                sensor.look_again(self.tick)
             self._publish()          # for those who come late, and to show that we live
         if self.timing.lockstep and self.moving and not self._silence:
             if now - self._waits_since > self.timing.lockstep_timeout:
@@ -152,6 +190,7 @@ class Simulator(Node):
 
     def _advance(self) -> None:
         began = time.monotonic()
+        self.plant.wrenches = self._wrenches.acting(self.tick)
         try:
             self.plant.advance(safe=self._safe and not self.timing.hold_on_silence)
         except DynamicsError as error:
@@ -160,8 +199,11 @@ class Simulator(Node):
             self._simulation_services.stepped(self.failure)
             return
         self.tick += 1
-        self._speed.count(time.monotonic() - began)
+        took = time.monotonic() - began
+        self._speed.count(took)
+        self._longest = max(self._longest, took)
         self._waits_since, self._silence = time.monotonic(), ''
+        self._read_sensors()
         self._publish()
         if self._credits and not self.playing:
             self._credits -= 1
@@ -172,31 +214,46 @@ class Simulator(Node):
 
     def _publish(self) -> None:
         at = stamp(self.now)
-        q, v, joints = self.plant.q, self.plant.v, self.model.n_joints
-        self._state.header.stamp = self._joints.header.stamp = at
-        self._state.position, self._state.velocity = floats(q), floats(v)
-        self._joints.position, self._joints.velocity = floats(q[:joints]), floats(v[:joints])
-        self._joints.effort = floats(self.plant.applied)
         if self.tick % self.timing.clock_every == 0:
             self._clock_topic.publish(Clock(clock=at))
-        self._joint_states.publish(self._joints)
-        self._flex_state.publish(self._state)
+        for sensor in self._sensors:
+            sensor.publish(at)
+        # The last of all: who answers a state in lockstep has its readings before it.
+        self._state.publish(self.now, self.plant.q, self.plant.v)
         self._published = time.monotonic()
 
-    def _receive(self, message: JointState) -> None:
-        when = nanoseconds(message.header.stamp)
+    def _read_sensors(self) -> None:
+        for sensor in self._sensors:
+            sensor.read(self.tick)
+
+    def _receive(self, data: bytes, info: dict[str, int]) -> None:
+        self._command(data, info)
+        if self.timing.lockstep:
+            return
+        # Free running the newest command counts: what waits behind this one is read at once.
+        for _ in range(QUEUE):
+            taken = self._commands.handle.take_message(JointState, True)
+            if taken is None:
+                return
+            self._command(*taken)
+
+    def _command(self, data: bytes, info: dict[str, int]) -> None:
+        when, command = self._reader.read(data) or self._read_message(data)
         if self.timing.lockstep and self._is_copy(when):
             return
+        gate = self.plant.gate
         try:
             tick = self._tick_answered(when)
-            self.plant.gate.accept(message.name, message.effort, message.position,
-                                   message.velocity)
+            checked = gate.check(self._names, *command)
+            self._owner.admit(info['publication_sequence_number'], time.monotonic())
+            gate.take(checked)
             self._safe = False
         except CommandError as error:
             self._rejected += 1
             self._reason = str(error)
             self.get_logger().warning(f'command rejected: {error}', throttle_duration_sec=1.0)
-            if not (self.timing.lockstep and when == self.now):
+            if (not (self.timing.lockstep and when == self.now)
+                    or isinstance(error, SecondDriver)):
                 return
             # This state gets no other command: the fail-safe is its answer.
             tick, self._safe = self.tick, True
@@ -204,6 +261,14 @@ class Simulator(Node):
         self._command_tick = tick
         if self.timing.lockstep:
             self._pump()
+
+    def _read_message(self, data: bytes) -> tuple[int, list[np.ndarray]]:
+        """Stamp and effort, position, velocity of a command that is not like the one before."""
+        message = deserialize_message(data, JointState)
+        self._names = list(message.name)
+        self._reader.learn(data, message)
+        return nanoseconds(message.header.stamp), [
+            np.array(values) for values in (message.effort, message.position, message.velocity)]
 
     def _is_copy(self, when: int) -> bool:
         """Whether the command is the answer, come again, to a state that was sent twice."""
@@ -222,25 +287,28 @@ class Simulator(Node):
         tick = round(when * 1e-9 / self.timing.period)
         if tick > self.tick:
             raise CommandError(f'header.stamp: {when} ns is after the present, {self.now} ns')
-        if tick < self._command_tick:
-            raise CommandError(f'header.stamp: {when} ns is before that of the command before')
         if (self.tick - tick) * self.timing.period > self.timing.command_timeout:
             raise CommandError(f'header.stamp: {when} ns is more than '
                                f'{self.timing.command_timeout:g} s old')
+        if tick < self._command_tick:
+            raise CommandError(f'header.stamp: {when} ns is before that of the command before')
         return tick
 
     # Diagnostics ----------------------------------------------------------------------------
 
+    def _commanders(self) -> list[str]:
+        found = self.get_publishers_info_by_topic(self.resolve_topic_name('joint_commands'))
+        return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found)
+
     def _who_is_silent(self) -> str:
-        topic = self.resolve_topic_name('joint_commands')
-        found = self.get_publishers_info_by_topic(topic)
-        names = sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found)
+        topic, names = self.resolve_topic_name('joint_commands'), self._commanders()
         who = f'{", ".join(names)} on {topic}' if names else f'anyone: no node publishes {topic}'
         return (f'no command for the state at {self.now * 1e-9:.4f} s since '
                 f'{self.timing.lockstep_timeout:g} s: waiting for {who}')
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         factor, share = self._speed.read(self.now * 1e-9)
+        longest, self._longest = self._longest, 0.0
         if self.failure:
             level, text = DiagnosticStatus.ERROR, self.failure
         elif self._silence:
@@ -255,14 +323,26 @@ class Simulator(Node):
             'simulated time (s)': f'{self.now * 1e-9:.3f}',
             'real-time factor': f'{factor:.3f}',
             'share of a core in the integrator (%)': f'{100.0 * share:.1f}',
+            'longest step from state to state (ms)': f'{1e3 * longest:.3f}',
             'overruns': self._pacing.overruns,
+            'driven by': self._owner.name,
             'rejected commands': self._rejected,
             'last rejection': self._reason,
-            'commands cut to effort limits': self.plant.gate.limited,
+            'commands cut to limits': self.plant.gate.limited,
+            'periods with a drive at its limit': self.plant.saturated,
+            'rejected wrenches': self._wrenches.rejected,
+            'last rejected wrench': self._wrenches.reason,
+            'payloads': ', '.join(self.plant.payloads),
+            'recording': self._recording.text,
             'order': self.model.order,
             'joints': self.model.n_joints,
             'coordinates': self.model.n,
         }
+
+
+    def destroy_node(self) -> None:
+        self._recording.close()
+        super().destroy_node()
 
 
 def main() -> None:

@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rclpy.node import Node
 
+from flex_description import Limits
 from flex_dynamics import Model
 from flex_dynamics.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.common import NodeError, declare
+from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.plant import Drives, Plant
 
 
@@ -65,27 +68,49 @@ def declare_timing(node: Node) -> Timing:
         clock_every=max(1, round(1.0 / (clock_rate * steps * step))))
 
 
-def declare_plant(node: Node, model: Model, timing: Timing) -> Plant:
-    """The parameters about the start pose and the drives, and the plant."""
-    def per_joint(name: str, description: str, lower: float | None) -> np.ndarray:
-        given = declare(node, name, [], f'{description}; one a joint, one for all, '
-                        'or empty for zero', lower=lower, fixed=True)
-        if given.size in (0, 1):
-            return np.full(model.n_joints, given[0] if given.size else 0.0)
-        if given.size != model.n_joints:
-            raise NodeError(f'parameter {name}: expected none, 1 or {model.n_joints} numbers (one '
-                            f'a joint), found {given.size}')
-        return given
-
-    start = per_joint('start.positions', 'joint positions at the start, rad or m', None)
+def declare_plant(node: Node, model: Model, timing: Timing, live: LiveParameters) -> Plant:
+    """The parameters about the start pose, the stops and the drives, and the plant."""
+    joints = model.n_joints
+    given = declare(node, 'start.positions', [], 'joint positions at the start, rad or m; one a '
+                    'joint, one for all, or empty for zero', fixed=True)
+    if given.size not in (0, 1, joints):
+        raise NodeError(f'parameter start.positions: expected none, 1 or {joints} numbers (one a '
+                        f'joint), found {given.size}')
+    start = np.zeros(joints) + (given if given.size else 0.0)
+    limits = {joint.name: joint.limits for joint in model.robot.joints}
+    for name, position in zip(model.names, start):
+        one = limits.get(name, Limits())
+        if not one.lower <= position <= one.upper:
+            raise NodeError(f'parameter start.positions: expected {one.lower:g} to {one.upper:g} '
+                            f'for {name} (its limits), found {position:g}')
     deflected = declare(node, 'start.deflected', True, 'start at rest with the links bent by '
                         'gravity; false: straight', fixed=True)
-    stiffness = per_joint('drive.stiffness', "of the drives' own fast loops, N m/rad or N/m, for "
-                          'joints whose command has a position', 0.0)
-    damping = per_joint('drive.damping', "of the drives' own fast loops, N m s/rad or N s/m", 0.0)
-    bandwidth = declare(node, 'drive.bandwidth', 0.0, "rad/s; where drive.damping is zero: this "
-                        "times the joint's largest inertia", lower=0.0, upper=1e4,
-                        fixed=True)
-    if not damping.any():
-        damping = bandwidth * largest_joint_inertia(model)
-    return Plant(model, timing.step, timing.steps, Drives(stiffness, damping), start, deflected)
+    stops = declare(node, 'stops', True, 'whether joints meet a stiff stop at their limits',
+                    fixed=True)
+    plant = Plant(model, timing.step, timing.steps, Drives(np.zeros(joints), np.zeros(joints)),
+                  start, deflected, stops)
+    DriveParameters(plant, live)
+    return plant
+
+
+class DriveParameters:
+    """Keeps the drives of a plant as the parameters say."""
+
+    def __init__(self, plant: Plant, live: LiveParameters) -> None:
+        self._plant = plant
+        self._inertia = largest_joint_inertia(plant.model)
+        self._stiffness = self._damping = np.zeros(len(self._inertia))
+        self._bandwidth = 0.0
+        joints, each = len(self._inertia), 'a joint'
+        live.vector('drive.stiffness', "of the drives' own fast loops, N m/rad or N/m, for "
+                    'joints whose command has a position', partial(self._set, '_stiffness'),
+                    joints, each, 0.0)
+        live.vector('drive.damping', "of the drives' own fast loops, N m s/rad or N s/m",
+                    partial(self._set, '_damping'), joints, each, 0.0)
+        live.number('drive.bandwidth', "rad/s; where drive.damping is zero: this times the "
+                    "joint's largest inertia", partial(self._set, '_bandwidth'), 1e4)
+
+    def _set(self, what: str, value: object) -> None:
+        setattr(self, what, value)
+        damping = self._damping if self._damping.any() else self._bandwidth * self._inertia
+        self._plant.drives = Drives(self._stiffness, damping)

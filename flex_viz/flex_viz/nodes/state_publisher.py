@@ -15,9 +15,10 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run, stamp
-from flex_dynamics.nodes.rotations import quaternion
 from flex_dynamics.nodes.state_input import State, StateInput
-from flex_viz.frames import Frames, Transform
+from flex_viz.frames import Frames, Transform, read_point
+from flex_viz.marker import quaternion
+from flex_viz.nodes.words import declare_words
 
 
 class StatePublisher(Node):
@@ -28,11 +29,13 @@ class StatePublisher(Node):
         self.model = model = declare_model(self)
         rate = declare(self, 'rate', 50.0, 'transforms a second, by the stamps of the states',
                        lower=0.1, upper=1e4, fixed=True)
+        points = declare_words(self, 'points', 'frames on beams, LINK@X or NAME=LINK@X with X in '
+                               'm along the beam')
         self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
                                fixed=True)
         self._period = round(1e9 / rate)
         self._last: int | None = None
-        self._frames = Frames(model)
+        self._frames = Frames(model, [read_point(text) for text in points])
         self._published = 0
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._description = self.create_publisher(String, 'robot_description', latched)
@@ -43,7 +46,7 @@ class StatePublisher(Node):
         self._input = StateInput(self, model, self._publish)
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: {len(model.robot.links)} links, '
-                               f'{len(model.robot.frames)} frames on beams')
+                               f'{len(model.robot.frames) + len(points)} frames on beams')
 
     def _publish(self, state: State) -> None:
         if self._last is not None and 0 <= state.time - self._last < self._period:
@@ -60,7 +63,7 @@ class StatePublisher(Node):
             one.header.frame_id = self._prefix + transform.parent
             x, y, z = map(float, transform.pose[:3, 3])
             one.transform.translation = Vector3(x=x, y=y, z=z)
-            one.transform.rotation = Quaternion(**quaternion(transform.pose[:3, :3]))
+            one.transform.rotation = Quaternion(**dict(zip('xyzw', quaternion(transform.pose))))
             message.transforms.append(one)
         return message
 

@@ -1,0 +1,85 @@
+"""Computed torque along the reference: the model's own links bend ahead of the robot's."""
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from flex_control.controllers.base import Controller
+from flex_control.gains import first_frequency, safe_bandwidth, shared_inertia
+from flex_control.parameters import Parameter
+from flex_control.zero_dynamics import check_joint_outputs
+
+SHARE_OF_FIRST_FREQUENCY = 0.5
+
+
+class ComputedTorque(Controller):
+    """tau = M_jj a_d + M_je a_e + h_j(q_d, q_e, v_d, v_e) + J (w^2 (q_d - q) + 2 z w (v_d - v)).
+
+    q_e, v_e, a_e are the elastic coordinates of a model that runs inside the controller with its
+    joints on the reference: M_ee a_e + D_ee v_e + K_ee q_e = -(M_ej a_d + h_e), the zero dynamics
+    of the joints, stable because clamped shapes make them so. The robot's own elastic state is not
+    fed back: sampled, that would undo the joints' damping (doc/feedback_linearization.md).
+    """
+
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+        Parameter('bandwidth', (), 'w of each joint; empty: half the first frequency with locked '
+                  'joints', 'rad/s', 0.01, 1e4, per_joint=True),
+        Parameter('damping_ratio', 0.7, 'z of every joint', '', 0.0, 10.0),
+        Parameter('model_damping', 0.3, 'damping ratio of the first mode in the model inside, '
+                  'besides its own, so that it forgets vibration that the robot has lost', '',
+                  0.0, 10.0),
+    )
+
+    def parameters_changed(self) -> None:
+        model, given = self.model, self.parameters
+        check_joint_outputs(model, 'computed_torque')
+        bandwidth = given['bandwidth']
+        if not bandwidth.size:
+            bandwidth = np.full(model.n_joints, safe_bandwidth(model, SHARE_OF_FIRST_FREQUENCY))
+        inertia = shared_inertia(model)
+        self.kp = inertia * bandwidth**2
+        self.kd = 2.0 * given['damping_ratio'] * inertia * bandwidth
+        joints = model.n_joints
+        self._stiffness = np.array(model.stiffness_matrix()[joints:, joints:])
+        self._extra_damping = (2.0 * given['model_damping'] / first_frequency(model)
+                               * self._stiffness)
+        self._damping = model.damping_matrix()[joints:, joints:] + self._extra_damping
+        if not hasattr(self, '_q'):
+            self.reset()
+
+    def reset(self) -> None:
+        self._q, self._v, self._a = (np.zeros(self.model.n) for _ in range(3))
+        self._at_rest = False
+
+    def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(self.model.n_joints), self.kd
+
+    def update(self, time: float, period: float) -> np.ndarray:
+        joints, wanted = self.model.n_joints, self.reference
+        if not self._at_rest:
+            self._q = self.model.statics(wanted.position)[0]
+            self._at_rest = True
+        feedforward = self._step(period)
+        feedback = (self.kp * (wanted.position - self.q[:joints])
+                    + self.kd * (wanted.velocity - self.v[:joints]))
+        return feedforward + feedback - self.drive_effort()
+
+    def _step(self, period: float) -> np.ndarray:
+        """Efforts (n_joints,) of the model inside over the coming period, by the implicit midpoint
+        rule; its elastic coordinates move on."""
+        model, joints, wanted = self.model, self.model.n_joints, self.reference
+        q, v, a = self._q, self._v, self._a
+        q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
+                                              wanted.acceleration)
+        a[joints:] = 0.0
+        if model.n > joints:
+            force = model.inverse_dynamics(q, v, a)[joints:] + self._extra_damping @ v[joints:]
+            half = 0.5 * period
+            matrix = (model.mass_matrix(q)[joints:, joints:] + half * self._damping
+                      + half**2 * self._stiffness)
+            a[joints:] = np.linalg.solve(matrix, -force - half * self._stiffness @ v[joints:])
+        efforts = model.inverse_dynamics(q, v, a)[:joints]
+        q[joints:] += period * (v[joints:] + 0.5 * period * a[joints:])
+        v[joints:] += period * a[joints:]
+        return efforts

@@ -1,0 +1,185 @@
+"""Linear quadratic regulator of the deflected arm, redesigned as the pose changes."""
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from flex_control.controllers.base import Controller
+from flex_control.controllers.lqr_design import (
+    LqrGains,
+    Weights,
+    longest_reach,
+    lqr_gains,
+    refuse_unreachable,
+)
+from flex_control.deflected_reference import DeflectedReference
+from flex_control.linear import Job, RestModel, finish, rest_model
+from flex_control.linear.job import Pieces
+from flex_control.parameters import Parameter
+
+TIP_FORCE = 50.0         # N, at the tip
+FADE = 50                # updates over which new gains take the old ones' place
+PIECES = 130             # updates that a design takes, about: so far ahead it is made
+SAME_PERIOD = 0.2        # periods that differ by less are one
+MANY = 20                # updates of another period after which the gains are designed for it
+SHARE_OF_SAMPLING = 0.4  # of the sampling rate: faster modes cannot be told from slower ones
+
+
+class LQR(Controller):
+    """tau = tau_r + u,  u+ = u - K (x - x_r) - K_i z - K_u u.
+
+    x_r, tau_r: the wanted motion with its quasi-static deflection (`DeflectedReference`); z: the
+    time integral of the error of tips and joints.
+    """
+
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+        Parameter('tip_error', 10.0, 'error of a tip that costs as much as `effort`', 'mm',
+                  1e-3, 1e5),
+        Parameter('joint_error', 0.1, 'error of a joint that costs as much as `effort`',
+                  'rad or m', 1e-6, 1e3),
+        Parameter('energy', 1.0, 'kinetic energy of vibration that costs as much as `effort`', 'J',
+                  1e-9, 1e9),
+        Parameter('effort', (), 'effort beyond what the wanted motion takes that costs as much as '
+                  'the errors above; empty: what a force of 50 N at the tip asks of the joint in '
+                  'its longest reach', 'N m or N', 1e-6, 1e9, per_joint=True),
+        Parameter('effort_time', 0.05, 'time in which the effort may change by `effort` for the '
+                  'same cost: the gains fall off above its inverse', 's', 1e-4, 10.0),
+        Parameter('integral_time', 0.5, 'time in which a constant error costs once more; 0: '
+                  'no integral action', 's', 0.0, 1e4),
+        Parameter('highest_mode', 0.0, 'modes above are left alone; 0: 0.4 times the sampling '
+                  'rate', 'Hz', 0.0, 1e6),
+        Parameter('period', 0.0, 'time between updates for which the gains are designed; 0: as '
+                  'the updates come', 's', 0.0, 1.0),
+        Parameter('pose_step', 0.05, 'change of a wanted joint position after which the gains are '
+                  'designed anew; 0: never', 'rad or m', 0.0, 1e3),
+    )
+    needs_elastic_state: ClassVar[bool] = True
+
+    def parameters_changed(self) -> None:
+        given = self.parameters
+        self._effort = (given['effort'] if given['effort'].size
+                        else TIP_FORCE * longest_reach(self.model))
+        if not hasattr(self, '_wanted'):
+            self._limits = _effort_limits(self.model)
+            self._period, self._others = 0.0, 0
+            self._wanted = DeflectedReference(self.model)
+            self._z, self._u = np.zeros((2, self.model.n_joints))
+            self._gains: LqrGains | None = None
+            self._fade_from: LqrGains | None = None
+            self._job: Job[tuple[RestModel, LqrGains]] | None = None
+        self._period = given['period'] or self._period
+        self._stale = True
+
+    def set_drives(self, stiffness, damping) -> None:
+        super().set_drives(stiffness, damping)
+        self._stale = True
+
+    def reset(self) -> None:
+        self._z[:], self._u[:] = 0.0, 0.0
+        self._wanted.reset()
+        self._gains = None
+
+    # Gains ----------------------------------------------------------------------------------
+
+    def weights(self) -> Weights:
+        """The parameters in SI units."""
+        given = self.parameters
+        highest = 2.0 * np.pi * (given['highest_mode'] or SHARE_OF_SAMPLING / self._period)
+        return Weights(1e-3 * given['tip_error'], given['joint_error'], given['energy'],
+                       self._effort, given['effort_time'], given['integral_time'], highest)
+
+    def design(self, q: np.ndarray) -> Pieces[tuple[RestModel, LqrGains]]:
+        """The linear model and the gains at the equilibrium q (n,); in pieces."""
+        rest = yield from rest_model(self.model, q, self.drive_stiffness, self.drive_damping)
+        gains = yield from lqr_gains(self.model, rest, self.weights(), self._period)
+        return rest, gains
+
+    def _begin(self) -> None:
+        """The first design, at once: before it there is nothing to go on with."""
+        q = self._wanted.q.copy()
+        rest = finish(rest_model(self.model, q, self.drive_stiffness, self.drive_damping))
+        refuse_unreachable(self.model, rest, self.weights().highest_mode, self._period)
+        self._gains = finish(lqr_gains(self.model, rest, self.weights(), self._period))
+        self.adopt(rest)
+        self._next, self._job = self._gains, None
+        self._designed_at = q[:self.model.n_joints].copy()
+        self._faded, self._stale = FADE, False
+
+    def adopt(self, rest: RestModel) -> None:
+        """Called with the linear model of each new design."""
+
+    def _schedule(self) -> LqrGains:
+        """One piece of the design under way, or one step of the change to the last one."""
+        if self._gains is None:
+            self._begin()
+            assert self._gains is not None
+        elif self._job is not None:
+            if self._job.work():
+                assert self._job.result is not None
+                rest, self._next = self._job.result
+                self.adopt(rest)
+                self._job, self._faded = None, 0
+                self._fade_from = self._gains
+        elif self._faded < FADE:
+            self._faded += 1
+            assert self._fade_from is not None
+            self._gains = (self._next if self._faded == FADE
+                           else _mixed(self._fade_from, self._next, self._faded / FADE))
+        elif self._stale or self._has_moved():
+            ahead = (PIECES + FADE / 2) * self._period
+            q = self._wanted.q.copy()
+            q[:self.model.n_joints] += ahead * self.reference.velocity
+            self._designed_at = q[:self.model.n_joints].copy()
+            self._job, self._stale = Job(self.design(q)), False
+        return self._gains
+
+    def _has_moved(self) -> bool:
+        step = self.parameters['pose_step']
+        moved = np.abs(self.reference.position - self._designed_at).max(initial=0.0)
+        return bool(0.0 < step < moved)
+
+    def _watch(self, period: float) -> bool:
+        """Learn the period (s) of the updates, if it is not given; False until it is known."""
+        if self.parameters['period'] or period <= 0.0:
+            return self._period > 0.0
+        if abs(period - self._period) <= SAME_PERIOD * self._period:
+            self._others = 0
+        else:
+            self._others += 1
+            if self._period == 0.0 or self._others == MANY:
+                self._period, self._others, self._stale = period, 0, True
+        return True
+
+    # The law --------------------------------------------------------------------------------
+
+    def update(self, time: float, period: float) -> np.ndarray:
+        self._wanted.move_to(self.reference, period)
+        if not self._watch(period):
+            return np.clip(self._wanted.effort, -self._limits, self._limits)
+        gains = self._schedule()
+        return self._law(gains, self.q, self.v, period)
+
+    def _law(self, gains: LqrGains, q: np.ndarray, v: np.ndarray, period: float) -> np.ndarray:
+        """Efforts (n_joints,) at the state q, v (n,)."""
+        wanted = self._wanted
+        off = q - wanted.q
+        efforts = (wanted.effort + self._u - gains.effort @ self._u - gains.integral @ self._z
+                   - gains.state @ np.concatenate((off, v - wanted.v)))
+        clipped = np.clip(efforts, -self._limits, self._limits)
+        self._u = clipped - wanted.effort
+        if self.parameters['integral_time'] > 0.0 and np.array_equal(clipped, efforts):
+            # a limited effort would let the integral grow without use
+            self._z += period * (gains.error @ off)
+        return clipped
+
+
+def _mixed(one: LqrGains, other: LqrGains, share: float) -> LqrGains:
+    return LqrGains(*(a + share * (b - a) for a, b in (
+        (one.state, other.state), (one.integral, other.integral), (one.effort, other.effort),
+        (one.error, other.error))))
+
+
+def _effort_limits(model) -> np.ndarray:
+    limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
+    return np.array([limits.get(name, np.inf) for name in model.names[:model.n_joints]])

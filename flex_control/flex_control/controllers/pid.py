@@ -1,0 +1,58 @@
+"""Joint PID control: PD with an integral that stops where the motors are at their limits."""
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from flex_control.controllers.pd import PD
+from flex_control.parameters import Parameter
+
+SLOWER = 5.0      # the integral's corner is this much below the bandwidth kp / kd
+
+
+class PID(PD):
+    """tau = kp e + kd e' + ki int e dt + tau_static(q_d), e = q_d - q.
+
+    Anti-windup: the integral stands still on a joint whose effort is beyond its limit (the
+    robot's own) while the error would push it further out, and never gives more than
+    `integral_limit`.
+    """
+
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
+        *PD.PARAMETERS,
+        Parameter('ki', (), 'gains of the integral; empty: kp^2 / kd / 5',
+                  'N m/(rad s) or N/(m s)', 0.0, 1e9, per_joint=True),
+        Parameter('integral_limit', (), 'largest effort of the integral; empty: the effort limit',
+                  'N m or N', 0.0, 1e9, per_joint=True),
+    )
+
+    def parameters_changed(self) -> None:
+        super().parameters_changed()
+        model = self.model
+        self.ki = self.parameters['ki']
+        if not self.ki.size:
+            self.ki = np.divide(self.kp**2, SLOWER * self.kd, out=np.zeros_like(self.kp),
+                                where=self.kd > 0.0)
+        limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
+        self._effort_limit = np.array([limits.get(name, np.inf)
+                                       for name in model.names[:model.n_joints]])
+        self._most = self.parameters['integral_limit']
+        if not self._most.size:
+            self._most = self._effort_limit
+        if not hasattr(self, '_integral'):
+            self._integral = np.zeros(model.n_joints)      # N m or N
+
+    def reset(self) -> None:
+        super().reset()
+        self._integral = np.zeros(self.model.n_joints)
+
+    def update(self, time: float, period: float) -> np.ndarray:
+        wanted = self.wanted(period)
+        efforts = self.efforts_towards(wanted)
+        growth = self.ki * (wanted.position - self.q[:self.model.n_joints]) * period
+        total = efforts + self._integral
+        outwards = (np.abs(total) >= self._effort_limit) & (growth * total > 0.0)
+        self._integral = np.clip(self._integral + np.where(outwards, 0.0, growth),
+                                 -self._most, self._most)
+        return efforts + self._integral

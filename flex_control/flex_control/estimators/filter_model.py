@@ -1,0 +1,187 @@
+"""What the Kalman filter believes of the robot at one pose: motion, noise and sensors, sampled."""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from flex_control.controllers.lqr_design import longest_reach
+from flex_control.errors import ControlError
+from flex_control.linear import RestModel, exponential_and_gramian, unobservable
+from flex_control.linear.job import Pieces
+from flex_dynamics import Model, Sensors
+
+ERROR_FORCE = 0.02         # N/sqrt(Hz) at the tip
+UNTRUSTED_DAMPING = 0.3    # ratio that modes above the trusted frequency are taken to have
+
+
+@dataclass(frozen=True)
+class FilterNoise:
+    """Standard deviations, by physical meaning. A sensor with 0 is not used.
+
+    Motion: `effort` is the density of errors of joint efforts, one number a joint or one for all
+    (default: what a force of 0.02 N/sqrt(Hz) at the tip asks in the longest reach), `power` what unknown shaking puts
+    into every mode, `push` and `push_time` size and correlation time of forces on the tip's IMU
+    or, without one, the last link; above `trusted` the model's modes count as noise with the
+    energy `untrusted`.
+    """
+
+    joint_position: float = 1e-5    # rad or m
+    joint_velocity: float = 1e-2    # rad/s or m/s
+    strain: float = 1e-6            # m/m
+    gyro: float = 2e-3              # rad/s
+    acceleration: float = 5e-2      # m/s2
+    effort: np.ndarray | float | None = None    # N m / sqrt(Hz)
+    power: float = 1e-5             # W
+    push: float = 20.0              # N
+    push_time: float = 2.0          # s
+    trusted: float = np.inf         # rad/s
+    untrusted: float = 1e-4         # J
+
+
+@dataclass(frozen=True)
+class FilterModel:
+    """Sampled motion of the state (q, v, push), scaled, and the rows of its sensors.
+
+    to_scaled (2 n, 2 n) takes (q, v) to the filter's coordinates, from_scaled back. F, Q: (2 n + 3,
+    2 n + 3). held (2 n, n): what accelerations held over the period add. follow (n, n_joints):
+    how all coordinates go with the joints, quasi-statically. slope_q, slope_v (n, n): of the
+    accelerations. inverse (n, n): of M. by_effort (n, n_joints), by_push (n, 3). rows: name to (m, 2 n + 3).
+    """
+
+    rest: RestModel
+    period: float
+    to_scaled: np.ndarray
+    from_scaled: np.ndarray
+    F: np.ndarray
+    Q: np.ndarray
+    held: np.ndarray
+    follow: np.ndarray
+    slope_q: np.ndarray
+    slope_v: np.ndarray
+    inverse: np.ndarray
+    by_effort: np.ndarray
+    by_push: np.ndarray
+    rows: dict[str, np.ndarray]
+
+
+def pushed_frame(model: Model) -> str:
+    """Where pushes are taken to act: at the last IMU, else on the last link."""
+    return model.robot.imus[-1].frame if model.robot.imus else model.robot.links[-1].name
+
+
+def effort_noise(model: Model, noise: FilterNoise) -> np.ndarray:
+    """Density (n_joints,) of errors of the joint efforts, N m / sqrt(Hz)."""
+    if noise.effort is None:
+        return ERROR_FORCE * longest_reach(model)
+    return np.broadcast_to(np.asarray(noise.effort, dtype=float), model.n_joints)
+
+
+def scaling(rest: RestModel) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) to scaled coordinates of modes and back, each (2 n, 2 n)."""
+    n = len(rest.q)
+    there, back = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, 2 * n))
+    there[:n, :n], there[n:, n:] = rest.scale[:, None] * rest.projection, rest.projection
+    back[:n, :n], back[n:, n:] = rest.shapes / rest.scale, rest.shapes
+    return there, back
+
+
+def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterNoise,
+                 period: float, frame: tuple[np.ndarray, np.ndarray]) -> Pieces[FilterModel]:
+    """The filter's model at the pose of `rest`, in pieces.
+
+    frame: `scaling` of one fixed pose, in whose coordinates the covariance lives.
+    """
+    n, joints = model.n, model.n_joints
+    to_scaled, from_scaled = frame
+    A, B = rest.state_space(n)
+    fast = np.flatnonzero(rest.squares > noise.trusted**2)
+    damping = 2.0 * UNTRUSTED_DAMPING * rest.scale[fast]
+    A[n + fast, n + fast] -= damping
+    shaken = (effort_noise(model, noise)**2 * B) @ B.T
+    shaken[range(n, 2 * n), range(n, 2 * n)] += 2.0 * noise.power
+    shaken[n + fast, n + fast] += 2.0 * damping * noise.untrusted
+    system, spread = np.zeros((3 * n, 3 * n)), np.zeros((3 * n, 3 * n))
+    system[:2 * n, :2 * n], system[n:2 * n, 2 * n:] = A, np.eye(n)
+    spread[:2 * n, :2 * n] = shaken
+    yield
+    sampled, gramian = yield from exponential_and_gramian(system, spread, period)
+
+    own, back = scaling(rest)
+    to_fixed, to_own = to_scaled @ back, own @ from_scaled
+    yield
+    inverse = rest.shapes @ rest.shapes.T
+    place = model.jacobian(rest.q, pushed_frame(model))[:3]
+    by_push = inverse @ place.T
+    held = to_fixed @ sampled[:2 * n, 2 * n:] @ rest.projection
+    decay = np.exp(-period / noise.push_time)
+    F, Q = np.zeros((2 * n + 3, 2 * n + 3)), np.zeros((2 * n + 3, 2 * n + 3))
+    F[:2 * n, :2 * n] = to_fixed @ sampled[:2 * n, :2 * n] @ to_own
+    F[:2 * n, 2 * n:] = held @ by_push
+    F[2 * n:, 2 * n:] = decay * np.eye(3)
+    yield
+    Q[:2 * n, :2 * n] = to_fixed @ gramian[:2 * n, :2 * n] @ to_fixed.T
+    Q[2 * n:, 2 * n:] = noise.push**2 * (1.0 - decay**2) * np.eye(3)
+    yield
+    follow = np.vstack((np.eye(joints),
+                        -np.linalg.solve(rest.K[joints:, joints:], rest.K[joints:, :joints])
+                        if n > joints else np.zeros((0, joints))))
+    slope_q, slope_v = -inverse @ rest.K, -inverse @ rest.D
+    made = FilterModel(rest, period, to_scaled, from_scaled, F, 0.5 * (Q + Q.T), held, follow,
+                       slope_q, slope_v, inverse, inverse @ rest.B, by_push, {})
+    yield
+    rows = _sensor_rows(model, sensors, made)
+    yield
+    return replace(made, rows=rows)
+
+
+def _sensor_rows(model: Model, sensors: Sensors, made: FilterModel) -> dict[str, np.ndarray]:
+    """Slopes of all readings at rest, in scaled coordinates."""
+    n, joints, q = model.n, model.n_joints, made.rest.q
+    position, velocity = np.eye(joints, 2 * n + 3), np.zeros((joints, 2 * n + 3))
+    velocity[:, n:n + joints] = np.eye(joints)
+    strain = np.zeros((len(sensors.gauge_names), 2 * n + 3))
+    strain[:, :n] = sensors.strain_matrix()
+    gyros, accelerations = [], []
+    for frame in sensors.imu_frames:
+        turn = model.pose(q, frame)[:3, :3].T
+        jacobian = model.jacobian(q, frame)
+        gyro, acceleration = np.zeros((2, 3, 2 * n + 3))
+        gyro[:, n:2 * n] = turn @ jacobian[3:]
+        lift = -model.gravity
+        tilt = np.array([[0.0, -lift[2], lift[1]], [lift[2], 0.0, -lift[0]],
+                         [-lift[1], lift[0], 0.0]])
+        # R'(a - g) as the section turns: R' [a - g]x d theta
+        acceleration[:, :n] = turn @ (jacobian[:3] @ made.slope_q + tilt @ jacobian[3:])
+        acceleration[:, n:2 * n] = turn @ jacobian[:3] @ made.slope_v
+        acceleration[:, 2 * n:] = turn @ jacobian[:3] @ made.by_push
+        gyros.append(gyro)
+        accelerations.append(acceleration)
+    none = np.zeros((0, 2 * n + 3))
+    rows = {'joint_position': position, 'joint_velocity': velocity, 'strain': strain,
+            'gyro': np.vstack([none, *gyros]), 'acceleration': np.vstack([none, *accelerations])}
+    for name, row in rows.items():
+        rows[name] = row.copy()
+        rows[name][:, :2 * n] = row[:, :2 * n] @ made.from_scaled
+    return rows
+
+
+def refuse_unobservable(model: Model, made: FilterModel, noise: FilterNoise) -> None:
+    """ControlError that names the coordinate if a motion neither decays nor shows."""
+    used = [row / getattr(noise, name) for name, row in made.rows.items()
+            if getattr(noise, name) > 0.0]
+    n = model.n
+    H = np.vstack([np.zeros((0, 2 * n + 3)), *used])
+    lost = unobservable(made.F, H)
+    if lost is None:
+        return
+    there = np.abs(made.from_scaled @ lost[:2 * n])
+    shares = there[:n]**2 * np.diag(made.rest.K) + there[n:]**2 * np.diag(made.rest.M)
+    if not shares.any():
+        shares = there[:n]
+    name = model.names[int(np.argmax(shares))]
+    sensors = ', '.join(key for key, row in made.rows.items()
+                        if getattr(noise, key) > 0.0 and len(row)) or 'none'
+    raise ControlError(f'{name} does not show in any sensor (used: {sensors}) and does not come to '
+                       'rest by itself: it can not be estimated; use encoders, or put a gauge or '
+                       'an IMU where it moves')

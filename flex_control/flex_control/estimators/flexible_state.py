@@ -1,0 +1,204 @@
+"""Elastic coordinates, speeds and pushes of a robot from encoders, strain gauges and IMUs."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.errors import ControlError
+from flex_control.estimators.filter_model import (
+    FilterModel,
+    FilterNoise,
+    filter_model,
+    refuse_unobservable,
+    scaling,
+)
+from flex_control.estimators.kalman import KalmanFilter
+from flex_control.linear import RestModel, finish, rest_model
+from flex_control.linear.job import Pieces
+from flex_control.measurements import Measurements
+from flex_control.trajectories.base import Reference
+from flex_dynamics import DynamicsError, Model, Sensors
+
+MOST_MISSED = 50     # periods without an update that are bridged; after more it starts anew
+START_ENERGY = 1e-4  # J that every mode may have at the start
+START_JOINTS = 1e-2  # rad or m that joints may be off at the start
+
+
+class FlexibleStateFilter:
+    """Extended Kalman filter of q, v (n,) and a force `push` (3,) N in world axes at the tip.
+
+    The motion is that of the robot at its estimated joints, moving quasi-statically, and linear
+    about that: dx/dt = f(x_b, u) + A (x - x_b), sampled exactly with the effort held. So large
+    motions are followed by the equations of motion, and modes of a kilohertz stay what they are.
+    A is refreshed as the pose changes: `model_at` gives a new linear model in pieces, `use` takes
+    it. noise: see `FilterNoise`. Drives (n_joints,) are those of `Controller.set_drives`.
+    """
+
+    def __init__(self, model: Model, noise: FilterNoise | None = None,
+                 period: float = 1e-3) -> None:
+        self.model, self.noise, self.period = model, noise or FilterNoise(), period
+        self.sensors, self._still = Sensors(model), np.zeros(model.n)
+        self.drive_stiffness = np.zeros(model.n_joints)
+        self.drive_damping = np.zeros(model.n_joints)
+        self._frame: tuple[np.ndarray, np.ndarray] | None = None
+        self._filter: KalmanFilter | None = None
+        self.q, self.v, self.push = np.zeros(model.n), np.zeros(model.n), np.zeros(3)
+
+    def reset(self) -> None:
+        """Forget everything but the noise; `begin` starts anew."""
+        self._filter, self._frame = None, None
+
+    @property
+    def begun(self) -> bool:
+        return self._filter is not None
+
+    # Linear models --------------------------------------------------------------------------
+
+    def model_at(self, rest: RestModel) -> Pieces[FilterModel]:
+        """The filter's model at the pose of `rest`, in pieces."""
+        if self._frame is None:
+            self._frame = scaling(rest)
+        return filter_model(self.model, self.sensors, rest, self.noise, self.period, self._frame)
+
+    def use(self, made: FilterModel) -> None:
+        """Go on with this model."""
+        self._made = made
+
+    def begin(self, q: np.ndarray, rest: RestModel | None = None) -> None:
+        """Start at rest at the equilibrium q (n,); ControlError if a motion does not show.
+
+        rest: the linear model there, if it is known already.
+        """
+        if rest is None:
+            rest = finish(rest_model(self.model, q, self.drive_stiffness, self.drive_damping))
+        self.use(finish(self.model_at(rest)))
+        refuse_unobservable(self.model, self._made, self.noise)
+        n = self.model.n
+        spread = np.zeros((2 * n + 3, 2 * n + 3))
+        spread[:2 * n, :2 * n] = START_ENERGY * np.eye(2 * n)
+        there = self._made.to_scaled[:n] @ np.vstack((self._made.follow, 0.0 * self._made.follow))
+        spread[:n, :n] += START_JOINTS**2 * there @ there.T
+        spread[2 * n:, 2 * n:] = self.noise.push**2 * np.eye(3)
+        self._filter = KalmanFilter(np.zeros(2 * n + 3), spread)
+        self.set_state(q, np.zeros(n))
+
+    def set_state(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Put the estimate elsewhere; the covariance stays."""
+        assert self._filter is not None
+        self._filter.x[:-3] = self._made.to_scaled @ np.concatenate((q, v))
+        self._read()
+
+    # Estimates ------------------------------------------------------------------------------
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Of (q, v, push), (2 n + 3, 2 n + 3), SI units."""
+        assert self._filter is not None
+        back = np.eye(len(self._filter.x))
+        back[:-3, :-3] = self._made.from_scaled
+        return back @ self._filter.P @ back.T
+
+    def nees(self, q: np.ndarray, v: np.ndarray, push: np.ndarray) -> float:
+        """Normalised estimation error squared against a known truth: chi-square with 2 n + 3
+        degrees of freedom if the filter is consistent."""
+        assert self._filter is not None
+        truth = np.concatenate((self._made.to_scaled @ np.concatenate((q, v)), push))
+        error = truth - self._filter.x
+        return float(error @ np.linalg.solve(self._filter.P, error))
+
+    @property
+    def nis(self) -> tuple[float, int]:
+        """Normalised innovation squared of the last readings, and how many they were."""
+        assert self._filter is not None
+        return self._filter.nis, self._filter.measured
+
+    def _read(self) -> None:
+        assert self._filter is not None
+        n = self.model.n
+        state = self._made.from_scaled @ self._filter.x[:-3]
+        self.q, self.v, self.push = state[:n], state[n:], self._filter.x[-3:]
+
+    # The cycle ------------------------------------------------------------------------------
+
+    def predict(self, effort: np.ndarray, reference: Reference, period: float) -> None:
+        """Go on by `period` (s) under a held effort (n_joints,), drives about the reference.
+
+        After missed updates the same effort is taken to have acted on.
+        """
+        assert self._filter is not None
+        steps = round(period / self.period)
+        if steps > MOST_MISSED:
+            raise ControlError(f'Kalman filter: no update for {period:.3g} s, expected one every '
+                               f'{self.period:g} s: begin anew')
+        for _ in range(steps):
+            base = self._constant_acceleration(effort, reference)
+            x = self._made.F @ self._filter.x
+            x[:-3] += self._made.held @ base
+            self._filter.predict(x, self._made.F, self._made.Q)
+            self._read()
+
+    def _constant_acceleration(self, effort: np.ndarray, reference: Reference) -> np.ndarray:
+        """Accelerations (n,) at the quasi-static motion of the joints, less their linear part.
+
+        Forces are those of the equations of motion at that very pose, but they meet the mass matrix
+        of the linear model: what balances there must balance here too. The inverse of M changes by
+        a multiple of itself within hundredths of a radian where links are light, and would turn
+        balanced efforts into accelerations.
+        """
+        made, joints = self._made, self.model.n_joints
+        moved = self.q[:joints] - made.rest.q[:joints]
+        q, v = made.rest.q + made.follow @ moved, made.follow @ self.v[:joints]
+        seen = made.rest.B.T
+        total = (effort + self.drive_stiffness * (reference.position - seen @ q)
+                 + self.drive_damping * (reference.velocity - seen @ v))
+        try:
+            force = self.model.inverse_dynamics(q, v, self._still)
+        except DynamicsError as error:
+            raise ControlError('Kalman filter: the estimate has left what the model can be '
+                               f'({error}); the readings contradict the model: check sensors, '
+                               'payload and noise levels, and begin anew') from None
+        return (made.by_effort @ total - made.inverse @ force
+                - made.slope_q @ q - made.slope_v @ v)
+
+    def correct(self, readings: Measurements, effort: np.ndarray, reference: Reference) -> None:
+        """Take in what is there of the readings; effort and reference up to now, for IMUs."""
+        assert self._filter is not None
+        off, rows, variances = [], [], []
+        expected = None
+        for name, row in self._made.rows.items():
+            given, deviation = getattr(readings, name), getattr(self.noise, name)
+            if given is None or deviation <= 0.0 or not len(row):
+                continue
+            if name in ('gyro', 'acceleration') and expected is None:
+                expected = self._imu(effort, reference)
+            value = np.asarray(given, dtype=float).ravel()
+            if value.shape != (len(row),):
+                raise ControlError(f'{name}: expected {len(row)} readings, found {value.size}')
+            difference = value - self._expected(name, expected)
+            good = np.isfinite(difference)
+            off.append(difference[good])
+            rows.append(row[good])
+            variances.append(np.full(int(good.sum()), deviation**2))
+        if off:
+            self._filter.correct(np.concatenate(off), np.vstack(rows), np.concatenate(variances))
+            self._read()
+        else:
+            self._filter.nis, self._filter.measured = 0.0, 0
+
+    def _expected(self, name: str, imus: dict[str, np.ndarray] | None) -> np.ndarray:
+        joints = self.model.n_joints
+        if name == 'joint_position':
+            return self.q[:joints]
+        if name == 'joint_velocity':
+            return self.v[:joints]
+        if name == 'strain':
+            return self.sensors.strain_matrix() @ self.q
+        assert imus is not None
+        return imus[name]
+
+    def _imu(self, effort: np.ndarray, reference: Reference) -> dict[str, np.ndarray]:
+        made = self._made
+        a = (self._constant_acceleration(effort, reference) + made.slope_q @ self.q
+             + made.slope_v @ self.v + made.by_push @ self.push)
+        readings = self.sensors.imu(self.q, self.v, a)
+        return {'gyro': np.concatenate([reading.gyro for reading in readings]),
+                'acceleration': np.concatenate([reading.acceleration for reading in readings])}

@@ -1,0 +1,74 @@
+"""The installed controllers with their parameters, `<controller>.<parameter>`, as a node has them.
+"""
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from rclpy.node import Node
+
+from flex_control import ControlError, Controller, available_controllers, controller_class
+from flex_control.parameters import check_all
+from flex_dynamics import DynamicsError, Model
+from flex_dynamics.nodes.common import declare
+
+
+class Controllers:
+    """Declares the parameters of all controllers, and builds each when it is first asked for."""
+
+    def __init__(self, node: Node, model: Model) -> None:
+        self._node, self._model = node, model
+        self._classes: dict[str, type[Controller]] = {}
+        self._built: dict[str, Controller] = {}
+        for name in available_controllers():
+            try:
+                self._classes[name] = kind = controller_class(name)
+            except ControlError as error:      # of another package: no reason to end
+                node.get_logger().warning(str(error))
+                continue
+            for parameter in kind.PARAMETERS:
+                text = parameter.description + (f', {parameter.unit}' if parameter.unit else '')
+                default: Any = (list(parameter.default)
+                                if isinstance(parameter.default, tuple) else parameter.default)
+                declare(node, f'{name}.{parameter.name}', default, text)
+
+    def get(self, name: str, changes: Mapping[str, Any] | None = None) -> Controller:
+        """The named controller with its parameters as they are, or with changes; ControlError if
+        there is none, or it cannot be for this robot."""
+        if name not in self._classes:
+            controller_class(name)             # says what is wrong with it
+        if name not in self._built:
+            try:
+                self._built[name] = self._classes[name](self._model, self._given(name, changes))
+            except (DynamicsError, ControlError) as error:
+                raise ControlError(f'controller {name}: {error}') from None
+        return self._built[name]
+
+    def sort(self, changes: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Changes of ROS parameters, by controller; ControlError if one is bad."""
+        sorted_changes: dict[str, dict[str, Any]] = defaultdict(dict)
+        for full, value in changes.items():
+            name, _, parameter = full.partition('.')
+            kind = self._classes.get(name)
+            if kind is not None and any(p.name == parameter for p in kind.PARAMETERS):
+                sorted_changes[name][parameter] = value
+        for name, given in sorted_changes.items():
+            try:
+                check_all(self._classes[name].PARAMETERS, self._given(name, given),
+                          self._model.n_joints)
+            except ControlError as error:
+                raise ControlError(f'{name}.{error}') from None
+        return sorted_changes
+
+    def change(self, name: str, given: Mapping[str, Any]) -> None:
+        """Set parameters of a controller that is built and does not run."""
+        if name in self._built:
+            self._built[name].set_parameters(given)
+
+    def _given(self, name: str, changes: Mapping[str, Any] | None) -> dict[str, Any]:
+        given = {}
+        for parameter in self._classes[name].PARAMETERS:
+            value = self._node.get_parameter(f'{name}.{parameter.name}').value
+            given[parameter.name] = [] if value is None else value      # an empty list has no type
+        return {**given, **(changes or {})}

@@ -1,0 +1,65 @@
+"""What a controller needs besides the state: model terms and measurements, in time or missing."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rclpy.node import Node
+
+from flex_control import Controller, Measurements
+from flex_control.nodes.control_parameters import Settings
+from flex_control.nodes.measurement_input import MeasurementInput
+from flex_control.nodes.stamped_input import StampedInput
+from flex_control.nodes.terms_input import TermsInput
+from flex_dynamics import Model
+from flex_dynamics.model import Terms
+
+
+class Inputs:
+    """Topics are listened to from the first controller on that needs them."""
+
+    def __init__(self, node: Node, model: Model, settings: Settings,
+                 arrived: Callable[[], None]) -> None:
+        self._settings = settings
+        exact, timeout = settings.lockstep, round(1e9 * settings.input_timeout)
+        self._terms = TermsInput(node, model, StampedInput(
+            exact, round(1e9 * settings.terms_period), timeout), arrived)
+        self._measurements = MeasurementInput(
+            node, model, lambda: StampedInput(exact, 0, timeout), exact, arrived)
+
+    @property
+    def rejected(self) -> int:
+        return self._terms.rejected + self._measurements.rejected
+
+    def want(self, controller: Controller) -> None:
+        """Listen to what the controller needs."""
+        if self._by_topic(controller):
+            self._terms.want()
+        if controller.needs_measurements:
+            self._measurements.want()
+
+    def clear(self) -> None:
+        """Forget all: time was set back."""
+        self._terms.values.clear()
+        self._measurements.clear()
+
+    def missing(self, controller: Controller, time: int) -> str:
+        """What the controller lacks for the state at `time` (ns), in words; empty if nothing."""
+        if self._by_topic(controller) and self._terms.values.at(time) is None:
+            hint = ('is the dynamics node there, and terms_rate its rate?'
+                    if self._settings.lockstep else 'is the dynamics node there?')
+            return f'no dynamics_terms {self._when(time)}; {hint}'
+        topic = self._measurements.missing(time) if controller.needs_measurements else ''
+        return f'nothing on {topic} {self._when(time)}' if topic else ''
+
+    def take(self, controller: Controller, time: int) -> tuple[Terms | None, Measurements | None]:
+        """Terms and measurements for the controller's update at the state of `time` (ns)."""
+        found = self._terms.values.at(time) if self._by_topic(controller) else None
+        return (None if found is None else found[1],
+                self._measurements.at(time) if controller.needs_measurements else None)
+
+    def _by_topic(self, controller: Controller) -> bool:
+        return controller.needs_terms and not self._settings.own_terms
+
+    def _when(self, time: int) -> str:
+        return (f'for the state at {1e-9 * time:.4f} s' if self._settings.lockstep
+                else f'for more than {self._settings.input_timeout:g} s')

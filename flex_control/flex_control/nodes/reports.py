@@ -1,0 +1,50 @@
+"""The topic `~/controller_state`, as ROS's joint_trajectory_controller has it."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from flex_control import Reference
+from flex_dynamics.nodes.common import floats, stamp
+
+
+class Reports:
+    """Publishes reference, feedback, error and output, once a period (s) of the states' time."""
+
+    def __init__(self, node: Node, joints: list[str], period: float) -> None:
+        self._joints, self._period = joints, round(1e9 * period)
+        self._last: int | None = None
+        self._publisher = node.create_publisher(JointTrajectoryControllerState,
+                                                '~/controller_state', 10)
+
+    def restart(self) -> None:
+        """Time was set back."""
+        self._last = None
+
+    def add(self, time: int, wanted: Reference, position: np.ndarray, velocity: np.ndarray,
+            efforts: np.ndarray) -> None:
+        """The state of the loop at `time` (ns), each (n_joints,)."""
+        if self._last is not None and time - self._last < self._period:
+            return
+        self._last = time
+        report = JointTrajectoryControllerState(
+            joint_names=self._joints, output=JointTrajectoryPoint(effort=floats(efforts)),
+            speed_scaling_factor=1.0,
+            **points(wanted, position, velocity, ('reference', 'feedback', 'error')))
+        report.header.stamp = stamp(time)
+        self._publisher.publish(report)
+
+
+def points(wanted: Reference, position: np.ndarray, velocity: np.ndarray,
+           names: tuple[str, str, str]) -> dict[str, Any]:
+    """Reference, measured motion and the error between them, as message fields of these names."""
+    return dict(zip(names, (
+        JointTrajectoryPoint(positions=floats(wanted.position), velocities=floats(wanted.velocity),
+                             accelerations=floats(wanted.acceleration)),
+        JointTrajectoryPoint(positions=floats(position), velocities=floats(velocity)),
+        JointTrajectoryPoint(positions=floats(wanted.position - position),
+                             velocities=floats(wanted.velocity - velocity)))))

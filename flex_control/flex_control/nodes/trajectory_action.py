@@ -1,0 +1,95 @@
+"""The action `~/follow_joint_trajectory`, as ROS's joint_trajectory_controller has it."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+from rclpy.task import Future
+
+from flex_control.following import INVALID_GOAL, SUCCESSFUL, Following, Verdict
+from flex_control.nodes.trajectory_message import GoalError
+
+CANCELLED = 'cancelled'
+
+
+class TrajectoryAction:
+    """At most one goal is followed; a newer one, or a motion by another way, ends it.
+
+    ROS gives a rejected goal neither code nor text, so every goal is accepted, and a bad one is
+    aborted at once with both.
+
+    begin: sets out on the motion of a goal, and returns how to judge it, or raises GoalError.
+    stop: called when a goal is cancelled or misses a tolerance.
+    """
+
+    def __init__(self, node: Node, begin: Callable[[FollowJointTrajectory.Goal], Following],
+                 stop: Callable[[], None]) -> None:
+        self._begin, self._stop = begin, stop
+        self._handle: ServerGoalHandle | None = None
+        self._following: Following | None = None
+        self._ended: Future | None = None
+        self._logger = node.get_logger()
+        self.refused = 0
+        self._server = ActionServer(
+            node, FollowJointTrajectory, '~/follow_joint_trajectory', self._execute,
+            goal_callback=lambda _: GoalResponse.ACCEPT, cancel_callback=self._cancel)
+
+    @property
+    def following(self) -> Following | None:
+        """How to judge the motion of the goal; None if there is no goal."""
+        return self._following
+
+    def end(self, verdict: Verdict) -> None:
+        """The motion of the goal is over; of no effect if there is none."""
+        ended, self._following, self._handle, self._ended = self._ended, None, None, None
+        if ended is not None:
+            ended.set_result(verdict)
+
+    def preempt(self, why: str) -> None:
+        """Something else takes the motion over."""
+        self.end(Verdict(INVALID_GOAL, why))
+
+    def judge(self, *state: Any) -> None:
+        """Follow the goal, if there is one, with the arguments of Following.judge."""
+        if self._following is None:
+            return
+        verdict = self._following.judge(*state)
+        if verdict is not None:
+            if verdict.code != SUCCESSFUL:
+                self._stop()
+            self.end(verdict)
+
+    def feed_back(self, feedback: FollowJointTrajectory.Feedback) -> None:
+        if self._handle is not None:
+            self._handle.publish_feedback(feedback)
+
+    async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        try:
+            following = self._begin(handle.request)
+        except GoalError as error:
+            self.refused += 1
+            self._logger.warning(f'goal refused: {error}')
+            handle.abort()
+            return FollowJointTrajectory.Result(error_code=error.code, error_string=str(error))
+        self.preempt('another goal took its place')
+        ended = Future()
+        self._handle, self._following, self._ended = handle, following, ended
+        verdict = await ended
+        if verdict.text == CANCELLED:
+            handle.canceled()
+        elif verdict.code == SUCCESSFUL:
+            handle.succeed()
+        else:
+            self._logger.warning(f'goal aborted: {verdict.text}')
+            handle.abort()
+        return FollowJointTrajectory.Result(error_code=verdict.code, error_string=verdict.text)
+
+    def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        if self._handle is not None and handle.goal_id == self._handle.goal_id:
+            self._stop()
+            self.end(Verdict(SUCCESSFUL, CANCELLED))
+        return CancelResponse.ACCEPT

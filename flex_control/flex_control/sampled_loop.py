@@ -1,0 +1,86 @@
+"""Is a controller stable when it is sampled? Poles of the loop with efforts held between updates.
+"""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import expm
+
+from flex_control.controllers.base import Controller
+from flex_control.errors import ControlError
+from flex_control.trajectories.base import Reference
+from flex_dynamics.analysis import derivative
+
+STEP = 1e-5             # rad or m, for slopes of a control law
+LEAST_GROWTH = 1e-2     # 1/s; undamped links lie on the border, to rounding
+
+
+class SampledLoop(NamedTuple):
+    """Discrete poles (2 n,) of a loop at rest about a pose, and the fastest growing one in words
+    of continuous time: rate (1/s, negative: it decays) and frequency (Hz)."""
+
+    poles: np.ndarray
+    rate: float
+    frequency: float
+
+    @property
+    def stable(self) -> bool:
+        return self.rate < LEAST_GROWTH
+
+
+def sampled_loop(controller: Controller, joints, period: float) -> SampledLoop:
+    """The loop of a controller at rest at joints (n_joints,), sampled every `period` (s).
+
+    The controller's law is differentiated where it stands; drives, as told by `set_drives`, act
+    continuously. x' = A x + B tau is sampled exactly, x+ = A_d x + B_d tau, and closed by
+    tau = -F x: poles of A_d - B_d F.
+    """
+    model, n = controller.model, controller.model.n
+    if controller.needs_measurements:
+        raise ControlError(f'{type(controller).__name__}: expected a law of the state, found one '
+                           'of measurements, whose estimator takes part in the loop')
+    q, tau = model.statics(joints)
+    still = np.zeros(n)
+    A, B = model.linearize(q, still, tau)
+    # What the motor sees of each joint is the transpose of how it acts.
+    sees = np.asarray(model.input_matrix()).T
+    A[n:, :n] -= B[n:] @ (controller.drive_stiffness[:, None] * sees)
+    A[n:, n:] -= B[n:] @ (controller.drive_damping[:, None] * sees)
+    block = np.zeros((2 * n + B.shape[1],) * 2)
+    block[:2 * n] = np.hstack((A, B))
+    held = expm(block * period)[:2 * n]
+    kept = controller.q, controller.v, controller.reference, controller.terms
+    controller.reference = Reference.at_rest(q[:model.n_joints])
+
+    def law(state: np.ndarray) -> np.ndarray:
+        controller.q, controller.v = state[:n], state[n:]
+        if controller.needs_terms:
+            controller.terms = model.terms(controller.q, controller.v)
+        return controller.update(0.0, period)
+
+    try:
+        slope = derivative(law, np.concatenate((q, still)), STEP)
+    finally:
+        controller.q, controller.v, controller.reference, controller.terms = kept
+    poles = np.linalg.eigvals(held[:, :2 * n] + held[:, 2 * n:] @ slope)
+    worst = poles[np.argmax(np.abs(poles))]
+    root = np.log(complex(worst)) / period
+    return SampledLoop(poles, float(root.real), float(abs(root.imag)) / (2.0 * np.pi))
+
+
+def sampling_problem(controller: Controller, joints, period: float) -> str:
+    """Why a controller would not be stable at this pose and period, in a sentence; empty if it
+    is, to the first order, about rest."""
+    loop = sampled_loop(controller, joints, period)
+    if loop.stable:
+        return ''
+    _, damping = controller.drive_gains()
+    missing = damping > controller.drive_damping + 1e-9
+    advice = 'sample faster or lower the bandwidth'
+    if missing.any():
+        advice = (f'let the drives damp ({", ".join(f"{d:.3g}" for d in damping)} N m s/rad, or N '
+                  f's/m), {advice}')
+    return (f'{type(controller).__name__} every {period * 1e3:g} ms is unstable at joints '
+            f'{np.round(np.asarray(joints, dtype=float), 3).tolist()}: a motion of '
+            f'{loop.frequency:.3g} Hz grows by {loop.rate:.3g} /s; {advice}')

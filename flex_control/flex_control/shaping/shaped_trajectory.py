@@ -1,0 +1,116 @@
+"""A trajectory shaped so that the links are at rest when it ends."""
+from __future__ import annotations
+
+import bisect
+import math
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from flex_control.shaping.impulses import heights_of
+from flex_control.shaping.shaper import Shaper
+from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
+
+GRID = 0.05              # s, between poses at which the modes are computed
+FEWEST_POSES, MOST_POSES = 8, 400
+DEGREE = 5               # of the splines of time: smooth enough for snap
+
+
+class Shaped(Trajectory):
+    """y(t) = sum A_i x(t_i(t)): a trajectory x, delayed in turns and averaged.
+
+    The delays follow the modes: from t_i to t each mode turns through i half periods, whatever its
+    frequency does on the way, integral of w(pose) dt = i pi. With a constant frequency this is
+    the convolution of x with the impulses of the shaper. It is causal, as smooth as x, stays
+    within the range of x, begins where x begins and rests at its end from `end` on, `delay` (s)
+    after the end of x.
+
+    previous: the shaped trajectory that this one takes over from, at `trajectory.start`; the
+    echoes of its motion are then played to their end. The new one has to begin where
+    `previous.unshaped(start)` is, and not where the shaped motion is.
+    """
+
+    def __init__(self, trajectory: Trajectory, shaper: Shaper,
+                 previous: Shaped | None = None) -> None:
+        self.trajectory, self.shaper = trajectory, shaper
+        self.start = float(trajectory.start)
+        last = trajectory.sample(trajectory.end).position
+        self._modes = shaper.modes_at(last)
+        at_end = shaper.impulses_at(last)
+        # Poses on the way may be slower than the last one; twice its delay is room enough.
+        reach = 2.0 * float(at_end.delays[-1]) + GRID
+        self._past: list[tuple[float, Trajectory]] = []       # (end, trajectory), newest first
+        if previous is not None:
+            followed = [(self.start, previous.trajectory), *previous._past]
+            self._past = [old for old in followed if old[0] > self.start - reach]
+        begin, horizon = self.start - reach, float(trajectory.end) + reach
+        count = int(np.clip(math.ceil((horizon - begin) / GRID), FEWEST_POSES, MOST_POSES))
+        times = np.linspace(begin, horizon, count)
+        self._heights, origins = self._plan(times, float(at_end.heights @ at_end.delays))
+        self._set_splines(times, origins)
+        self.end = float(np.interp(trajectory.end, origins.min(axis=0), times))
+        self.delay = self.end - float(trajectory.end)
+
+    def _plan(self, times: np.ndarray, mean_delay: float) -> tuple[np.ndarray, np.ndarray]:
+        """Heights (k,), and for each the times (k, m) of x that are played at `times` (m,)."""
+        rates = np.zeros((len(self._modes), len(times)))
+        for at, time in enumerate(times):
+            # The arm is where the shaped motion is, which is behind x by the mean delay.
+            found = self.shaper.modes_at(self.unshaped(time - mean_delay).position)
+            for mode in range(len(self._modes)):
+                rates[mode, at] = found[min(mode, len(found) - 1)][0]
+        heights, origins = np.ones(1), times[None, :]
+        for rate, (_, ratio) in zip(rates, self._modes):
+            steps = 0.5 * np.diff(times) * (rate[1:] + rate[:-1])
+            phase = np.concatenate(([0.0], np.cumsum(steps)))
+            shape = heights_of(self.shaper.name, ratio)
+            parts = []
+            for impulse in range(len(shape)):
+                wanted = np.interp(origins, times, phase) - impulse * np.pi
+                # Before the grid begins the mode turned as at its beginning.
+                wanted += np.minimum(origins - times[0], 0.0) * rate[0]
+                parts.append(np.interp(wanted, phase, times)
+                             + np.minimum(wanted, 0.0) / rate[0])
+            origins = np.vstack(parts)
+            heights = np.multiply.outer(shape, heights).ravel()
+        return heights, origins
+
+    def _set_splines(self, times: np.ndarray, origins: np.ndarray) -> None:
+        """Splines of the origins: knots, and per piece the coefficients of all derivatives."""
+        spline = make_interp_spline(times, origins.T, k=DEGREE)
+        knots = np.unique(spline.t)[:-1]
+        self._knots = knots.tolist()
+        self._pieces = np.zeros((len(knots), DERIVATIVES, DEGREE + 1, len(origins)))
+        for total in range(DEGREE + 1):
+            value = spline(knots, total)                      # that derivative at each knot
+            for order in range(min(total + 1, DERIVATIVES)):
+                self._pieces[:, order, total - order] = value / math.factorial(total - order)
+        self._powers = np.arange(DEGREE + 1)
+
+    def unshaped(self, time: float) -> Reference:
+        """The motion before shaping at `time` (s)."""
+        source = self.trajectory
+        for end, older in self._past:
+            if time >= end:
+                break
+            source = older
+        return source.sample(time)
+
+    def sample(self, time: float) -> Reference:
+        if time >= self.end:
+            return Reference.at_rest(self.trajectory.sample(self.trajectory.end).position)
+        if not self._past and time <= self.start:
+            return self.trajectory.sample(time)
+        at = max(bisect.bisect_right(self._knots, time) - 1, 0)
+        origin, a, b, c, d = (time - self._knots[at])**self._powers @ self._pieces[at]
+        played = [self.unshaped(when) for when in origin.tolist()]
+        x = np.array([[r.position, r.velocity, r.acceleration, r.jerk, r.snap] for r in played])
+        # Chain rule for x(t_i(t)), to the fourth derivative (Faa di Bruno).
+        chain = np.zeros((DERIVATIVES, DERIVATIVES, len(played)))
+        chain[0, 0] = 1.0
+        chain[1, 1] = a
+        chain[2, 1], chain[2, 2] = b, a**2
+        chain[3, 1], chain[3, 2], chain[3, 3] = c, 3.0 * a * b, a**3
+        chain[4, 1], chain[4, 2] = d, 4.0 * a * c + 3.0 * b**2
+        chain[4, 3], chain[4, 4] = 6.0 * a**2 * b, a**4
+        return Reference(*np.tensordot(chain * self._heights, x, axes=([2, 1], [0, 1])))

@@ -1,0 +1,57 @@
+"""A shaper for the modes of a robot, recomputed as the pose changes."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from flex_control.errors import ControlError
+from flex_control.shaping.impulses import Impulses, heights_of
+from flex_control.shaping.modes import ringing_modes
+from flex_dynamics import Model
+
+CLOSE = 0.1      # frequencies nearer than this share are one mode to the shaper
+MOST_MODES = 4
+
+
+class Shaper:
+    """Impulses for the lowest modes at a pose.
+
+    name: 'zv', 'zvd', 'zvdd' or 'ei'; modes: how many are put to rest, lowest first; modes closer
+    than a tenth of their frequency (the two bending planes of a round tube) count as one.
+    joint_stiffness, joint_damping (n_joints,): gains that hold the joints; left out: the joints
+    follow their reference whatever the links do.
+    """
+
+    def __init__(self, model: Model, name: str = 'zvd', modes: int = 1, joint_stiffness=None,
+                 joint_damping=None) -> None:
+        heights_of(name, 0.0)
+        if not 1 <= modes <= MOST_MODES:
+            raise ControlError(f'modes: expected 1 to {MOST_MODES}, found {modes}')
+        self.model, self.name, self.modes = model, name, int(modes)
+        self._gains = joint_stiffness, joint_damping
+
+    def modes_at(self, joints) -> list[tuple[float, float]]:
+        """(damped frequency rad/s, damping ratio) of each mode to shape at these joints, lowest
+        first; fewer than asked where the robot has fewer."""
+        q = np.zeros(self.model.n)
+        q[:self.model.n_joints] = joints
+        # Each plane of bending has a mode of its own near that of the other one.
+        frequencies, ratios = ringing_modes(self.model, q, 3 * self.modes, *self._gains)
+        damped = frequencies * np.sqrt(1.0 - ratios**2)
+        groups: list[list[int]] = []
+        for at, frequency in enumerate(damped):
+            if groups and frequency < (1.0 + CLOSE) * damped[groups[-1][0]]:
+                groups[-1].append(at)
+            else:
+                groups.append([at])
+        return [(float(damped[group].mean()), float(ratios[group].mean()))
+                for group in groups[:self.modes]]
+
+    def impulses_at(self, joints) -> Impulses:
+        """The shaper for a robot that stays near this pose."""
+        total = Impulses(np.ones(1), np.zeros(1))
+        for damped, ratio in self.modes_at(joints):
+            natural = damped / math.sqrt(1.0 - ratio**2)
+            total = total.convolved(Impulses.of(self.name, natural, ratio))
+        return total

@@ -1,0 +1,89 @@
+"""Motion in polynomial pieces, with all its derivatives and their exact extremes."""
+from __future__ import annotations
+
+import bisect
+import math
+
+import numpy as np
+
+from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
+
+GRID = 33              # instants in a piece where an extreme is looked for, before it is polished
+POLISH = 4             # steps of Newton's method
+JUMP = 1e-6            # of the largest coefficient: what is less is rounding
+
+
+class PiecewisePolynomial(Trajectory):
+    """Pieces between `times` (k,) s; rests at the first and last of `positions` (k, n_joints).
+
+    coefficients (k - 1, degree + 1, n_joints): of each piece in u = (t - times[i]) / duration,
+    which runs from 0 to 1, lowest power first.
+    """
+
+    def __init__(self, times: np.ndarray, positions: np.ndarray,
+                 coefficients: np.ndarray) -> None:
+        self.times, self.positions = times, positions
+        self.start, self.end = float(times[0]), float(times[-1])
+        self._instants = times.tolist()
+        self._powers = np.arange(coefficients.shape[1])
+        scale = 1.0 / np.diff(times)[:, None, None]
+        # (k - 1, DERIVATIVES, degree + 1, n_joints)
+        self._derivatives = np.stack([_derived(coefficients, order) * scale**order
+                                      for order in range(DERIVATIVES)], axis=1)
+
+    def sample(self, time: float) -> Reference:
+        if not self.start <= time < self.end:
+            return Reference.at_rest(self.positions[0 if time < self.start else -1])
+        at = bisect.bisect_right(self._instants, time) - 1
+        u = (time - self._instants[at]) / (self._instants[at + 1] - self._instants[at])
+        return Reference(*(u**self._powers @ self._derivatives[at]))
+
+    def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
+        if len(self.times) == 1:
+            value = self.sample(self.start).derivative(order)
+            return value, value
+        pieces = self._derivatives[:, order]
+        grid = np.linspace(0.0, 1.0, GRID)
+        values = grid[:, None]**self._powers @ pieces                   # (k - 1, GRID, n_joints)
+        first, second = _derived(pieces, 1), _derived(pieces, 2)
+        ends = []
+        for choose, arg in ((np.min, np.argmin), (np.max, np.argmax)):
+            begin = grid[arg(values, axis=1)]                          # (k - 1, n_joints)
+            u = begin
+            for _ in range(POLISH):
+                bend = _at(second, u)
+                step = np.divide(_at(first, u), bend, out=np.zeros_like(u),
+                                 where=np.abs(bend) > 0.0)
+                u = np.clip(np.clip(u - step, begin - 1.0 / GRID, begin + 1.0 / GRID), 0.0, 1.0)
+            found = np.stack((_at(pieces, u), choose(values, axis=1)))
+            ends.append(choose(found, axis=(0, 1)))
+        return ends[0], ends[1]
+
+    def peak(self, order: int) -> np.ndarray:
+        """Infinite where the derivative before it jumps from piece to piece, or at the end."""
+        peak = super().peak(order)
+        if order and len(self.times) > 1:
+            before = self._derivatives[:, order - 1]
+            begins, ends = before[:, 0], before.sum(axis=1)      # at u = 0 and at u = 1
+            following = np.vstack((begins[1:], self.positions[-1:] if order == 1
+                                   else np.zeros_like(ends[:1])))
+            size = np.abs(before).max(axis=(0, 1))
+            peak[(np.abs(following - ends) > JUMP * size).any(axis=0)] = np.inf
+        return peak
+
+
+def _at(pieces: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Values (k, n_joints) of pieces (k, degree + 1, n_joints) at u (k, n_joints), by Horner."""
+    value = np.zeros_like(u)
+    for power in range(pieces.shape[1] - 1, -1, -1):
+        value = value * u + pieces[:, power]
+    return value
+
+
+def _derived(coefficients: np.ndarray, order: int) -> np.ndarray:
+    """Coefficients (k, degree + 1, n_joints) of a derivative by u, filled up with zeros."""
+    size = coefficients.shape[1]
+    out = np.zeros_like(coefficients)
+    for power in range(order, size):
+        out[:, power - order] = math.perm(power, order) * coefficients[:, power]
+    return out

@@ -1,0 +1,29 @@
+"""The same path in another time."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.errors import ControlError
+from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
+
+
+class TimeScaled(Trajectory):
+    """A trajectory that takes `factor` times its duration, from the same start on."""
+
+    def __init__(self, trajectory: Trajectory, factor: float) -> None:
+        if not (np.isfinite(factor) and factor > 0.0):
+            raise ControlError(f'factor: expected a positive number, found {factor:g}')
+        self.trajectory, self.factor = trajectory, float(factor)
+        self.start = trajectory.start
+        self.end = self.start + factor * (trajectory.end - trajectory.start)
+
+    def sample(self, time: float) -> Reference:
+        inner = self.trajectory
+        past = self.start + (time - self.start) / self.factor if time < self.end else inner.end
+        wanted = inner.sample(past)
+        return Reference(*(wanted.derivative(order) / self.factor**order
+                           for order in range(DERIVATIVES)))
+
+    def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.trajectory.extremes(order)
+        return low / self.factor**order, high / self.factor**order

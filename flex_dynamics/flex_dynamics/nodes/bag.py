@@ -1,0 +1,112 @@
+"""A rosbag2 folder that is being written, MCAP or SQLite, as `ros2 bag` reads it."""
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from rclpy.qos import QoSProfile
+from rosbags.interfaces import (
+    Qos,
+    QosDurability,
+    QosHistory,
+    QosLiveliness,
+    QosReliability,
+    QosTime,
+)
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.errors import WriterError
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+STORAGES = {'mcap': StoragePlugin.MCAP, 'sqlite3': StoragePlugin.SQLITE3}
+VERSION: Literal[9] = 9            # of metadata.yaml, that of Jazzy
+FOREVER = QosTime(2147483647, 4294967295)
+
+
+class BagError(RuntimeError):
+    """A bag that cannot be written; the text says why."""
+
+
+class Bag:
+    """Writes messages as bytes; the definitions of their types go into the bag too."""
+
+    def __init__(self, path: str, storage: str) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self.count = 0
+        self._types = get_typestore(Stores.ROS2_JAZZY)
+        self._connections: dict[str, Any] = {}
+        try:
+            self._writer = Writer(self.path, version=VERSION, storage_plugin=STORAGES[storage])
+            self._writer.open()
+        except (OSError, WriterError) as error:
+            raise BagError(f'cannot record to {self.path}: {error}') from None
+
+    def add_topic(self, topic: str, kind: str, quality: QoSProfile) -> None:
+        """Make room for a topic; kind as ROS writes it, `sensor_msgs/msg/Imu`."""
+        if topic in self._connections:
+            return
+        try:
+            self._learn(kind)
+            self._connections[topic] = self._writer.add_connection(
+                topic, kind, typestore=self._types, offered_qos_profiles=[_quality(quality)])
+        except (OSError, WriterError) as error:
+            raise BagError(f'cannot record {topic}: {error}') from None
+
+    def write(self, topic: str, data: bytes) -> None:
+        """Keep a message; its time is the wall clock's, as in `ros2 bag record`."""
+        try:
+            self._writer.write(self._connections[topic], time.time_ns(), data)
+        except (OSError, WriterError) as error:
+            raise BagError(f'recording to {self.path} ended after {self.count} messages: '
+                           f'{error}') from None
+        self.count += 1
+
+    def close(self) -> None:
+        """Write the index and metadata.yaml; without them `ros2 bag` reads nothing."""
+        try:
+            self._writer.close()
+        except (OSError, WriterError) as error:
+            self.abort()
+            raise BagError(f'cannot finish the recording {self.path}: {error}') from None
+
+    def abort(self) -> None:
+        """Let go of the file as it is."""
+        with contextlib.suppress(OSError, ValueError):
+            self._writer.abort()
+
+    def _learn(self, kind: str) -> None:
+        """Have a type, and those that it is made of, in the typestore."""
+        if kind in self._types.fielddefs:
+            return
+        package, _, name = kind.split('/')
+        try:
+            folder = Path(get_package_share_directory(package))
+            text = (folder / 'msg' / f'{name}.msg').read_text()
+        except (PackageNotFoundError, OSError):
+            raise BagError(f'{kind}: its definition is not installed') from None
+        for inner in _types_in(text, package):
+            self._learn(inner)
+        self._types.register(get_types_from_msg(text, kind))
+
+
+def _types_in(text: str, package: str) -> list[str]:
+    """The message types that the fields of a definition name."""
+    found = []
+    for line in text.splitlines():
+        words = line.split('#')[0].split()
+        kind = re.sub(r'\[.*|<.*', '', words[0]) if words else ''
+        if '/' in kind:
+            found.append(kind.replace('/', '/msg/') if kind.count('/') == 1 else kind)
+        elif kind[:1].isupper():
+            found.append('std_msgs/msg/Header' if kind == 'Header' else f'{package}/msg/{kind}')
+    return found
+
+
+def _quality(quality: QoSProfile) -> Qos:
+    """The offered quality, by the names that both sides share."""
+    return Qos(QosHistory.KEEP_LAST, max(quality.depth, 1),
+               QosReliability[quality.reliability.name], QosDurability[quality.durability.name],
+               FOREVER, FOREVER, QosLiveliness.AUTOMATIC, FOREVER, False)

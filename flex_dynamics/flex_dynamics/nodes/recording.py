@@ -1,0 +1,160 @@
+"""Records a run on request: every topic of the robot, to a rosbag2 folder.
+
+What the simulator says itself is written as it goes out, and nothing of it is ever lost; the
+topics of other nodes are subscribed to as they appear.
+"""
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from flex_dynamics.nodes.bag import STORAGES, Bag, BagError
+from flex_dynamics.nodes.common import NodeError, declare, steady_clock
+from flex_dynamics.nodes.live_parameters import LiveParameters
+from flex_dynamics.nodes.outlet import Outlet
+
+DEPTH = 1000             # of subscriptions: the simulator reads them between its periods
+LOOK = 0.5               # s of wall time between two looks for new topics
+SHARED = ('/diagnostics', '/tf', '/tf_static', '/rosout')     # outside a namespace
+
+
+class Recording:
+    """The bag that is being written, if any; the parameter `record` opens and closes it."""
+
+    def __init__(self, node: Node, outlets: Iterable[Outlet], live: LiveParameters) -> None:
+        self._node = node
+        self._outlets = {outlet.publisher.topic_name: outlet for outlet in outlets}
+        self._bag: Bag | None = None
+        self._subscriptions: dict[str, Any] = {}
+        self._timer: Any = None
+        self.problem = ''
+        self._storage = declare(node, 'record_storage', 'mcap', 'file format of recordings',
+                                choices=tuple(STORAGES), fixed=True)
+        live.text('record', 'folder to record all topics of the robot to, as a rosbag2; it must '
+                  'not exist yet; empty ends the recording', self._check, self._set)
+
+    @property
+    def text(self) -> str:
+        """What diagnostics say."""
+        if self._bag is not None:
+            return f'{self._bag.count} messages to {self._bag.path}'
+        return self.problem or 'off'
+
+    def _check(self, path: Any) -> Bag | None:
+        """Open a bag: only that shows whether it can be written."""
+        if not isinstance(path, str):
+            raise NodeError(f'parameter record: expected a folder, found {path!r}')
+        try:
+            return Bag(path, self._storage) if path else None
+        except BagError as error:
+            raise NodeError(f'parameter record: {error}') from None
+
+    def _set(self, bag: Bag | None) -> None:
+        """End what is being recorded and begin anew, if there is a bag."""
+        self.close()
+        self.problem = ''
+        self._bag = bag
+        if bag is None:
+            return
+        for name, outlet in self._outlets.items():
+            bag.add_topic(name, _kind(outlet.publisher.msg_type), outlet.quality)
+            outlet.record = self._write_own
+        self._timer = self._node.create_timer(LOOK, self._look, clock=steady_clock())
+        self._look()
+        self._node.get_logger().info(f'recording to {bag.path}')
+
+    def close(self) -> None:
+        """End the recording; all that has come is in it."""
+        if self._bag is None:
+            return
+        self._drain()
+        bag = self._bag
+        if bag is None:          # the disk was full just now
+            return
+        self._leave()
+        try:
+            bag.close()
+            self._node.get_logger().info(f'{bag.count} messages recorded to {bag.path}')
+        except BagError as error:
+            self._fail(error)
+
+    def _leave(self) -> None:
+        for outlet in self._outlets.values():
+            outlet.record = None
+        for subscription in filter(None, self._subscriptions.values()):
+            self._node.destroy_subscription(subscription)
+        self._subscriptions.clear()
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
+        self._bag = None
+
+    def _fail(self, error: BagError) -> None:
+        """Recording ends; the simulation goes on."""
+        self.problem = str(error)
+        self._node.get_logger().error(str(error))
+        if self._bag is not None:
+            self._bag.abort()
+            self._leave()
+
+    def _write_own(self, outlet: Outlet, data: bytes) -> None:
+        self._write(outlet.publisher.topic_name, data)
+
+    def _write(self, topic: str, data: bytes) -> None:
+        if self._bag is None:
+            return
+        try:
+            self._bag.write(topic, data)
+        except BagError as error:
+            self._fail(error)
+
+    def _look(self) -> None:
+        """Subscribe to the topics of the robot that were not there before."""
+        space = self._node.get_namespace().rstrip('/') + '/'
+        for topic, kinds in self._node.get_topic_names_and_types():
+            if topic in self._outlets or topic in self._subscriptions or self._bag is None:
+                continue
+            if not topic.startswith(space) and topic not in SHARED:
+                continue
+            publishers = self._node.get_publishers_info_by_topic(topic)
+            if not publishers or '/_' in topic:
+                continue
+            try:
+                self._subscribe(topic, kinds[0], [one.qos_profile for one in publishers])
+            except (BagError, ImportError, AttributeError) as error:
+                self._subscriptions[topic] = None
+                self._node.get_logger().warning(f'{topic} is not recorded: {error}')
+
+    def _subscribe(self, topic: str, kind: str, offered: list[QoSProfile]) -> None:
+        """With the best quality that every publisher has."""
+        package, _, name = kind.split('/')
+        message = getattr(importlib.import_module(f'{package}.msg'), name)
+        reliable = all(one.reliability == ReliabilityPolicy.RELIABLE for one in offered)
+        latched = all(one.durability == DurabilityPolicy.TRANSIENT_LOCAL for one in offered)
+        quality = QoSProfile(
+            depth=DEPTH,
+            reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+            durability=(DurabilityPolicy.TRANSIENT_LOCAL if latched
+                        else DurabilityPolicy.VOLATILE))
+        assert self._bag is not None
+        self._bag.add_topic(topic, kind, quality)
+        self._subscriptions[topic] = self._node.create_subscription(
+            message, topic, partial(self._write, topic), quality, raw=True)
+
+    def _drain(self) -> None:
+        """Write what has arrived and was not looked at yet."""
+        for topic, subscription in list(self._subscriptions.items()):
+            while self._bag is not None and subscription is not None:
+                taken = subscription.handle.take_message(subscription.msg_type, True)
+                if taken is None:
+                    break
+                self._write(topic, taken[0])
+
+
+def _kind(message: Any) -> str:
+    return f'{message.__module__.split(".")[0]}/msg/{message.__name__}'

@@ -1,0 +1,200 @@
+"""What the robot's own sensors say: joint encoders, strain gauges and inertial sensors.
+
+Each is read once a period, after the period's last step. A state that is sent again carries the
+same readings, and noise is a function of the period alone, so that lockstep runs stay equal to
+the last bit. Gauges and IMUs that nobody listens to are not worked out.
+"""
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Quaternion, Vector3
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from scipy.spatial.transform import Rotation
+from sensor_msgs.msg import Imu, JointState
+
+from flex_dynamics import Sensors
+from flex_dynamics.nodes.common import floats, nanoseconds
+from flex_dynamics.nodes.outlet import Outlet
+from flex_dynamics.nodes.packed import PackedPublisher
+from flex_dynamics.nodes.plant import Plant
+from flex_dynamics.nodes.sensor_parameters import SensorParameters
+from flex_dynamics.nodes.state_input import DEPTH
+from flex_dynamics.sensor_noise import Channel, Delay
+from flex_msgs.msg import StrainGauges
+
+NO_ESTIMATE = -1.0       # sensor_msgs/Imu: first element of the covariance of what is not measured
+
+
+class Readings(ABC):
+    """What the sensors have in common: outlets, a delay, and readings that are there or not."""
+
+    outlets: list[Outlet]
+    _delay: Delay[Any]
+    _ready = False
+    inner = False            # a controller in this process reads them, whoever listens
+
+    @property
+    def delayed(self) -> bool:
+        return self._delay.ticks > 0
+
+    def reset(self) -> None:
+        """Forget the readings that are on their way."""
+        self._delay.clear()
+
+    def look_again(self, tick: int) -> None:
+        """A reader who has come while time stands still gets the present reading too."""
+        if not self._ready and self._wanted():
+            self.read(tick)
+
+    @abstractmethod
+    def read(self, tick: int) -> None:
+        """Take the reading of the period that has ended."""
+
+    @abstractmethod
+    def publish(self, stamp: Time) -> None:
+        """Send the last reading."""
+
+    def _wanted(self) -> bool:
+        """A delayed reading has to be taken before anyone asks for it."""
+        return bool(self.outlets) and (self.inner or self._delay.ticks > 0
+                                       or any(outlet.wanted for outlet in self.outlets))
+
+
+class Encoders(Readings):
+    """`joint_states`: positions and speeds with errors, and the efforts that the motors give."""
+
+    def __init__(self, node: Node, plant: Plant, given: SensorParameters) -> None:
+        self._plant, joints = plant, plant.model.n_joints
+        self._position = given.channel('encoders', '', 'joint positions, rad or m', joints,
+                                       'a joint')
+        self._velocity = given.channel('encoders', 'velocity_', 'joint speeds, rad/s or m/s',
+                                       joints, 'a joint')
+        self._delay = given.delay('encoders')
+        message = JointState(name=list(plant.model.names[:joints]), position=np.zeros(joints),
+                             velocity=np.zeros(joints), effort=np.zeros(joints))
+        message.header.frame_id = plant.model.robot.links[0].name
+        self.outlets = [Outlet(node, JointState, 'joint_states', QoSProfile(depth=DEPTH))]
+        self._packed = PackedPublisher(self.outlets[0], message,
+                                       ('position', 'velocity', 'effort'))
+
+    def read(self, tick: int) -> None:
+        self._ready = True           # any robot has joint_states, whoever reads them
+        plant, joints = self._plant, self._plant.model.n_joints
+        position, velocity, effort = self._delay.pass_on(
+            (plant.q[:joints].copy(), plant.v[:joints].copy(), plant.applied))
+        self._readings = (self._position.read(tick, position),
+                          self._velocity.read(tick, velocity), effort)
+
+    def values(self) -> tuple[np.ndarray, np.ndarray]:
+        """The last positions and speeds, each (n_joints,)."""
+        return self._readings[:2]
+
+    def publish(self, stamp: Time) -> None:
+        self._packed.publish(nanoseconds(stamp), *self._readings)
+
+
+class Gauges(Readings):
+    """`strain_gauges`, if the robot has any."""
+
+    def __init__(self, node: Node, plant: Plant, sensors: Sensors,
+                 given: SensorParameters) -> None:
+        self._plant, self._sensors = plant, sensors
+        self._strain = given.channel('gauges', '', 'strains, m/m', len(sensors.gauge_names),
+                                     'a gauge')
+        self._delay = given.delay('gauges')
+        self._message = StrainGauges(name=sensors.gauge_names)
+        self._message.header.frame_id = plant.model.robot.links[0].name
+        self.outlets = ([Outlet(node, StrainGauges, 'strain_gauges', QoSProfile(depth=DEPTH))]
+                        if sensors.gauge_names else [])
+
+    def read(self, tick: int) -> None:
+        self._ready = self._wanted()
+        if self._ready:
+            strain = self._delay.pass_on(self._sensors.strain(self._plant.q))
+            self._reading = self._strain.read(tick, strain)
+            self._message.strain = floats(self._reading)
+
+    def values(self) -> np.ndarray | None:
+        """The last strains (n_gauges,), if they were read."""
+        return self._reading if self._ready else None
+
+    def publish(self, stamp: Time) -> None:
+        if self._ready:
+            self._message.header.stamp = stamp
+            self.outlets[0].publish(self._message)
+
+
+class Imus(Readings):
+    """`imu/<name>` of each IMU: turning rate and specific force of the deflected section.
+
+    Covariances are those of the noise and of the rounding; zero means, as ROS has it, unknown.
+    """
+
+    def __init__(self, node: Node, plant: Plant, sensors: Sensors,
+                 given: SensorParameters) -> None:
+        self._plant, self._sensors = plant, sensors
+        axes, each = 3 * len(sensors.imu_names), 'an axis, IMU by IMU'
+        self._gyro = given.channel('imu', 'gyro_', 'turning rates, rad/s', axes, each)
+        self._force = given.channel('imu', 'acceleration_', 'accelerations, m/s2', axes, each)
+        self._turn = given.channel('imu', 'orientation_', "orientations, rad about the sensor's "
+                                   'axes', axes, each)
+        self._oriented = given.flag('imu.orientation', 'whether IMUs estimate their orientation')
+        self._delay = given.delay('imu')
+        self._messages = [Imu() for _ in sensors.imu_names]
+        for message, frame in zip(self._messages, sensors.imu_frames, strict=True):
+            message.header.frame_id = frame
+        self.outlets = [Outlet(node, Imu, f'imu/{re.sub("[^A-Za-z0-9_]", "_", name)}',
+                               QoSProfile(depth=DEPTH)) for name in sensors.imu_names]
+
+    def read(self, tick: int) -> None:
+        self._ready = self._wanted()
+        if not self._ready:
+            return
+        plant = self._plant
+        readings = self._delay.pass_on(
+            self._sensors.imu(plant.q, plant.v, plant.acceleration()))
+        gyro = self._gyro.read(tick, np.concatenate([one.gyro for one in readings]))
+        force = self._force.read(tick, np.concatenate([one.acceleration for one in readings]))
+        self._reading = gyro.reshape(-1, 3), force.reshape(-1, 3)
+        turns = self._turn.read(tick, np.zeros(len(gyro)))
+        for k, (message, reading) in enumerate(zip(self._messages, readings, strict=True)):
+            own = slice(3 * k, 3 * k + 3)
+            message.angular_velocity = vector(gyro[own])
+            message.linear_acceleration = vector(force[own])
+            message.angular_velocity_covariance = covariance(self._gyro)
+            message.linear_acceleration_covariance = covariance(self._force)
+            message.orientation_covariance = covariance(self._turn)
+            orientation = reading.orientation
+            if not self._oriented:
+                orientation = np.array([0.0, 0.0, 0.0, 1.0])
+                message.orientation_covariance[0] = NO_ESTIMATE
+            elif turns[own].any():
+                orientation = (Rotation.from_quat(orientation)
+                               * Rotation.from_rotvec(turns[own])).as_quat()
+            message.orientation = Quaternion(**dict(zip('xyzw', orientation.tolist())))
+
+    def values(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The last turning rates and accelerations, each (n_imus, 3), if they were read."""
+        return self._reading if self._ready else (None, None)
+
+    def publish(self, stamp: Time) -> None:
+        if self._ready:
+            for outlet, message in zip(self.outlets, self._messages, strict=True):
+                message.header.stamp = stamp
+                outlet.publish(message)
+
+
+def vector(values: np.ndarray) -> Vector3:
+    x, y, z = values.tolist()
+    return Vector3(x=x, y=y, z=z)
+
+
+def covariance(channel: Channel) -> np.ndarray:
+    """Row-major (9,): the axes are independent."""
+    return channel.variance * np.eye(3).ravel()

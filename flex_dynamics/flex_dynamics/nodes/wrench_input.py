@@ -1,0 +1,101 @@
+"""Pushes from outside: the topic `external_wrench` and the service `~/apply_wrench`."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+
+from flex_dynamics import DynamicsError, Model
+from flex_dynamics.nodes.common import declare, nanoseconds
+from flex_msgs.srv import ApplyWrench
+
+
+@dataclass(frozen=True)
+class Push:
+    """A wrench in the axes of its frame, [force; moment] (6,), from one period to another."""
+
+    frame: str
+    x: float | None
+    wrench: np.ndarray
+    begin: int
+    end: int
+
+
+def place(model: Model, frame: str) -> tuple[str, float | None]:
+    """Frame and station (m) of a frame_id: a link, a frame, or `<link>/tip` of a flexible link.
+
+    DynamicsError if there is none of this name.
+    """
+    link, _, end = frame.rpartition('/')
+    if end == 'tip' and link in {f.name for f in model.robot.links if f.flexible}:
+        return link, model.beam(link).flexible.length
+    model.carrier(frame)
+    return frame, None
+
+
+class WrenchInput:
+    """Keeps the pushes that act or will act, by simulated time.
+
+    A message on the topic acts for `external_wrench.duration` and takes the place of the one
+    before on the same frame; a stream of them is a push that lasts. A stamp of later than now
+    puts the push off until then.
+    """
+
+    def __init__(self, simulator: Any) -> None:
+        self._simulator = simulator
+        self._streamed: dict[str, Push] = {}
+        self._asked: list[Push] = []
+        self.rejected, self.reason = 0, ''
+        self._duration = declare(
+            simulator, 'external_wrench.duration', 0.1, 'simulated s that a message on '
+            'external_wrench acts, unless the next one comes', lower=1e-3, upper=1e3, fixed=True)
+        simulator.create_subscription(WrenchStamped, 'external_wrench', self._on_message, 10)
+        simulator.create_service(ApplyWrench, '~/apply_wrench', self._on_request)
+
+    def reset(self) -> None:
+        """Nothing pushes."""
+        self._streamed.clear()
+        self._asked.clear()
+
+    def acting(self, tick: int) -> list[tuple[str, float | None, np.ndarray]]:
+        """What pushes in the period that begins at `tick`, for Plant.wrenches."""
+        if not self._streamed and not self._asked:
+            return []
+        self._asked = [push for push in self._asked if tick < push.end]
+        self._streamed = {name: push for name, push in self._streamed.items() if tick < push.end}
+        return [(push.frame, push.x, push.wrench)
+                for push in (*self._streamed.values(), *self._asked) if push.begin <= tick]
+
+    def _on_message(self, message: WrenchStamped) -> None:
+        try:
+            self._streamed[message.header.frame_id] = self._push(message, self._duration)
+        except DynamicsError as error:
+            self.rejected += 1
+            self.reason = str(error)
+            self._simulator.get_logger().warning(f'external_wrench rejected: {error}',
+                                                 throttle_duration_sec=1.0)
+
+    def _on_request(self, request: Any, response: Any) -> Any:
+        try:
+            duration = 1e-9 * nanoseconds(request.duration)
+            if not duration > 0.0:
+                raise DynamicsError(f'duration: expected a positive time, found {duration:g} s')
+            self._asked.append(self._push(request.wrench, duration))
+            response.success = True
+        except DynamicsError as error:
+            response.message = str(error)
+        return response
+
+    def _push(self, message: WrenchStamped, duration: float) -> Push:
+        simulator = self._simulator
+        frame, x = place(simulator.model, message.header.frame_id)
+        force, torque = message.wrench.force, message.wrench.torque
+        wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
+        if not np.isfinite(wrench).all():
+            raise DynamicsError(f'wrench on {message.header.frame_id!r}: expected finite numbers, '
+                                f'found force {wrench[:3]}, torque {wrench[3:]}')
+        period = simulator.timing.period
+        begin = max(simulator.tick, round(1e-9 * nanoseconds(message.header.stamp) / period))
+        return Push(frame, x, wrench, begin, begin + max(1, round(duration / period)))

@@ -1,0 +1,118 @@
+"""Command: the equations of motion of a robot, as text, LaTeX, C, Python or JSON."""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from flex_description import RobotError, bundled_robots, load_robot
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.symbolic.derive import METHODS, MOST_OPERATIONS, ORDERS, derive
+from flex_dynamics.symbolic.equations import FORMATS, Equations
+from flex_dynamics.symbolic.zero_dynamics import zero_dynamics
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code: 1, with one line, for what cannot be done."""
+    options = _parser().parse_args(arguments)
+    try:
+        robot = load_robot(options.robot, options.overlay)
+        equations = derive(robot, options.method, options.modes, options.order,
+                           most_operations=options.most_operations, progress=_Progress())
+        print(f'{equations.n} coordinates, {equations.operations} operations, derived in '
+              f'{equations.seconds:.2f} s', file=sys.stderr)
+        if options.zeros:
+            _say_zeros(equations, options.pose)
+        text = (_simplified(equations, options.simplify) if options.simplify is not None
+                else equations.text(options.format))
+        if options.output is None:
+            print(text, flush=True)
+        else:
+            _write(options.output, text)
+    except (RobotError, DynamicsError) as error:
+        print(f'error: {error}', file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, `head` say, has seen enough; nothing is left to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='derive', description='Derive the symbolic equations of motion of a robot.',
+        epilog=f'Bundled robots: {", ".join(bundled_robots()) or "none"}.')
+    parser.add_argument('robot', metavar='ROBOT', help='URDF or xacro file, or a bundled robot')
+    parser.add_argument('overlay', nargs='?', help='YAML that makes its links flexible')
+    parser.add_argument('--method', choices=list(METHODS), default='lagrange',
+                        help='lagrange: any robot; dual_screw: any robot, linear in the '
+                        'deflections; elastic_joint: rigid links (default: %(default)s)')
+    parser.add_argument('--order', choices=sorted({o for names in ORDERS.values() for o in names}),
+                        help='of the deflections; lagrange: first (default) or second')
+    parser.add_argument('--format', choices=FORMATS, default='text', help='default: %(default)s')
+    parser.add_argument('--modes', type=int, metavar='N',
+                        help='keep at most N mode shapes of each kind (default: all)')
+    parser.add_argument('--simplify', type=float, metavar='SECONDS',
+                        help='print simplified elements instead, found within this time')
+    parser.add_argument('--zeros', action='store_true',
+                        help='say the zeros of joints and tip, and whether they are stable')
+    parser.add_argument('--pose', type=float, nargs='+', metavar='Q',
+                        help='joint positions for --zeros, rad or m (default: zeros)')
+    parser.add_argument('--output', metavar='FILE', help='write there instead of printing')
+    parser.add_argument('--most-operations', type=int, default=MOST_OPERATIONS, metavar='N',
+                        help='refuse longer equations (default: %(default)s)')
+    return parser
+
+
+class _Progress:
+    """Stages on the error stream: a line that is rewritten, or a line a stage in a file."""
+
+    def __init__(self) -> None:
+        self._stage, self._shown = '', 0.0
+
+    def __call__(self, stage: str, fraction: float) -> None:
+        live = sys.stderr.isatty()
+        if stage == self._stage and (not live or time.monotonic() < self._shown + 0.2):
+            return
+        self._stage, self._shown = stage, time.monotonic()
+        if live:
+            print(f'\r{stage:8s} {100 * fraction:3.0f} %', end='\n' if stage == 'done' else '',
+                  file=sys.stderr, flush=True)
+        else:
+            print(stage, file=sys.stderr, flush=True)
+
+
+def _say_zeros(equations: Equations, pose: list[float] | None) -> None:
+    for output in ('joints', 'tip'):
+        try:
+            print(zero_dynamics(equations.model, output, pose), file=sys.stderr)
+        except DynamicsError as error:      # the equations are wanted all the same
+            print(f'no zeros of the {output}: {error}', file=sys.stderr)
+
+
+def _simplified(equations: Equations, seconds: float) -> str:
+    found = equations.simplify(seconds)
+    lines = [equations.title, *(f'  q{k + 1}: {name}' for k, name in enumerate(equations.names)),
+             f'{found.done} of {found.total} elements simplified to the end in '
+             f'{found.seconds:.1f} s', '']
+    for name, matrix in (('M', found.M), ('C', found.C), ('g', found.g)):
+        for i in range(matrix.rows):
+            for j in range(matrix.cols):
+                if matrix[i, j] != 0 and not (name == 'M' and j < i):
+                    place = f'{i + 1}' if name == 'g' else f'{i + 1},{j + 1}'
+                    lines.append(f'{name}[{place}] = {matrix[i, j]}')
+    return '\n'.join(lines)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(text + '\n')
+    except OSError as error:
+        raise DynamicsError(f'{path}: expected to write the equations there, found: '
+                            f'{error.strerror}') from None
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""derive: from a robot to its symbolic equations of motion."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from flex_description.robot import Robot
+from flex_dynamics.algebra.eigenvectors import inertia_fault
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.model import Model
+from flex_dynamics.symbolic.constant_terms import input_matrix, stiffness_matrix
+from flex_dynamics.symbolic.dual_screw import dual_screw
+from flex_dynamics.symbolic.elastic_joint import elastic_joint
+from flex_dynamics.symbolic.equations import Equations
+from flex_dynamics.symbolic.lagrange import Progress, lagrange
+from flex_dynamics.symbolic.modes import Modes, with_modes
+from flex_dynamics.symbolic.problem import Problem
+from flex_dynamics.symbolic.tape import Tape, TooLong
+
+METHODS: dict[str, Callable] = {'lagrange': lagrange, 'dual_screw': dual_screw,
+                                'elastic_joint': elastic_joint}
+ORDERS = {'lagrange': ('first', 'second'), 'dual_screw': ('linear',),
+          'elastic_joint': ('first', 'second')}
+MOST_OPERATIONS = 300_000
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A rigid body fixed in a frame: mass kg, centre (3,) m, tensor (3, 3) kg m2 about it."""
+
+    frame: str
+    mass: float
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    tensor: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+
+def derive(robot: Robot | Model, method: str = 'lagrange', modes: Modes | None = None,
+           order: str | None = None, payload: Payload | None = None,
+           most_operations: int = MOST_OPERATIONS, progress: Progress | None = None) -> Equations:
+    """Symbolic equations of motion.
+
+    method: 'lagrange' (Lin and Lewis), any robot, order 'first' or 'second'; 'dual_screw' (Cibicik
+    and Egeland), any robot, order 'linear'; 'elastic_joint' (Mladenova), rigid links. modes: how
+    many shapes of each kind to keep, or by link; None keeps all. robot: a Model brings its
+    payloads along. progress: called with a stage and its fraction. A robot whose equations would
+    take more than most_operations is refused, with the size that would do.
+    """
+    if method not in METHODS:
+        raise DynamicsError(f'method: expected one of {", ".join(METHODS)}, found {method!r}')
+    order = ORDERS[method][0] if order is None else order
+    if order not in ORDERS[method]:
+        raise DynamicsError(f"order: expected {' or '.join(ORDERS[method])} with method "
+                            f'{method!r}, found {order!r}')
+    model = _model(robot, order, modes, payload)
+    report = progress or (lambda stage, fraction: None)
+    try:
+        return _derived(model, method, most_operations, report)
+    except TooLong:
+        raise _too_large(robot, model, method, order, modes, payload, most_operations) from None
+
+
+def _model(robot: Robot | Model, order: str, modes: Modes | None,
+           payload: Payload | None) -> Model:
+    payloads: dict = {}
+    if isinstance(robot, Model):
+        payloads, robot = robot._payloads, robot.robot
+    model = Model(with_modes(robot, modes), order)
+    for name, (frame, inertia, x) in payloads.items():
+        model = model.with_payload(name, frame, inertia.mass, inertia.centre, inertia.tensor, x)
+    if payload is not None:
+        fault = inertia_fault(payload.tensor)
+        if fault:
+            raise DynamicsError(f'payload: {fault}')
+        model = model.with_payload('payload', payload.frame, payload.mass, payload.centre,
+                                   payload.tensor)
+    return model
+
+
+def _derived(model: Model, method: str, most: int, progress: Progress) -> Equations:
+    start = time.monotonic()
+    tape = Tape(most)
+    problem = Problem(model, tape)
+    terms = METHODS[method](problem, progress)
+    progress('done', 1.0)
+    return Equations(method, model, tape, terms, stiffness_matrix(problem),
+                     np.array(model.damping_matrix()), input_matrix(problem),
+                     time.monotonic() - start)
+
+
+def _too_large(robot: Robot | Model, model: Model, method: str, order: str, modes: Modes | None,
+               payload: Payload | None, most: int) -> DynamicsError:
+    """The refusal, with the most shapes, or the other method, for which it does work."""
+    words = (f"{model.robot.name}: expected equations of at most {most} operations, found more, "
+             f"with {model.n} coordinates by method '{method}'")
+    known = [link.flexible for link in model.robot.links if link.flexible is not None]
+    largest = max((max(beam.bend_y.count, beam.bend_z.count, beam.twist.count) for beam in known),
+                  default=0)
+    found = None
+    for count in range(1, largest):
+        smaller = _model(robot, order, count, payload)
+        try:
+            _derived(smaller, method, most, lambda stage, fraction: None)
+        except TooLong:
+            break
+        found = count, smaller.n
+    if found is not None:
+        return DynamicsError(f'{words}; modes={found[0]} works: at most {found[0]} shapes of each '
+                             f'kind a link, {found[1]} coordinates')
+    joints = model.n_joints
+    if method == 'lagrange':
+        return DynamicsError(f"{words}; try method 'dual_screw', whose equations are linear in "
+                             'the deflections and several times shorter, or allow more operations')
+    return DynamicsError(f'{words}; no number of shapes works for {joints} joints: allow more '
+                         'operations, or derive the parts of the robot apart')

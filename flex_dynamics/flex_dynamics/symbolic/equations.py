@@ -1,0 +1,227 @@
+"""The equations of motion of a robot, symbolic: to read, to simplify, to export.
+
+    M(q) a + C(q, v) v + D v + K q + g(q) = B tau
+
+Lin and Lewis call C, K, g: D, U, G.
+"""
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import sympy
+
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.model import Model
+from flex_dynamics.symbolic import code
+from flex_dynamics.symbolic.expressions import expressions, number
+from flex_dynamics.symbolic.printing import Infix, Latex, printed
+from flex_dynamics.symbolic.simplify import simplified
+from flex_dynamics.symbolic.tape import Tape
+
+FORMATS = ('text', 'python', 'c', 'latex', 'json')
+FUNCTIONS = ('numpy', 'c')
+
+
+@dataclass(frozen=True)
+class Simplified:
+    """M, C, g after a simplification, and how far it came: elements done, of so many."""
+
+    M: sympy.Matrix
+    C: sympy.Matrix
+    g: sympy.Matrix
+    done: int
+    total: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """What `derive` gives. Coordinates q1 ... qn and speeds v1 ... vn are those of `names`.
+
+    model: the numeric model of the same robot, order and payload. tape: all operations. on_tape:
+    M and C (n, n), g (n,), as scalars of the tape. K, D (n, n), B (n, n_joints): numbers.
+    """
+
+    method: str
+    model: Model
+    tape: Tape
+    on_tape: tuple[np.ndarray, np.ndarray, np.ndarray]
+    K_numbers: np.ndarray
+    D_numbers: np.ndarray
+    B_numbers: np.ndarray
+    seconds: float
+
+    @property
+    def n(self) -> int:
+        return self.model.n
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.model.names
+
+    @property
+    def title(self) -> str:
+        return (f"Equations of motion of {self.model.robot.name}, method '{self.method}', order "
+                f"'{self.model.order}': M(q) a + C(q, v) v + D v + K q + g(q) = B tau")
+
+    @cached_property
+    def operations(self) -> int:
+        """Additions, multiplications and functions of M, C and g together."""
+        return sum(line.op != 'symbol' for line in self.tape.needed(self.results()))
+
+    def results(self) -> list:
+        """Elements of M, C and g, by rows, one after another."""
+        return [x for array in self.on_tape for x in array.ravel()]
+
+    # As sympy expressions -------------------------------------------------------------------
+
+    @property
+    def q(self) -> list[sympy.Symbol]:
+        return [sympy.Symbol(f'q{k + 1}', real=True) for k in range(self.n)]
+
+    @property
+    def v(self) -> list[sympy.Symbol]:
+        return [sympy.Symbol(f'v{k + 1}', real=True) for k in range(self.n)]
+
+    @cached_property
+    def M(self) -> sympy.Matrix:
+        """Mass matrix (n, n)."""
+        return self._matrix(0)
+
+    @cached_property
+    def C(self) -> sympy.Matrix:
+        """Matrix (n, n) of Coriolis and centrifugal forces; dM/dt - 2 C is skew-symmetric."""
+        return self._matrix(1)
+
+    @cached_property
+    def g(self) -> sympy.Matrix:
+        """Gravity force (n, 1)."""
+        return self._matrix(2)
+
+    @property
+    def K(self) -> sympy.Matrix:
+        """Stiffness matrix (n, n): beams and springs."""
+        return _numbers(self.K_numbers)
+
+    @property
+    def D(self) -> sympy.Matrix:
+        """Damping matrix (n, n)."""
+        return _numbers(self.D_numbers)
+
+    @property
+    def B(self) -> sympy.Matrix:
+        """Input matrix (n, n_joints)."""
+        return _numbers(self.B_numbers)
+
+    def _matrix(self, which: int) -> sympy.Matrix:
+        array = self.on_tape[which]
+        columns = array.shape[1] if array.ndim == 2 else 1
+        return sympy.Matrix(array.shape[0], columns, expressions(self.tape, list(array.ravel())))
+
+    def simplify(self, budget: float = 10.0) -> Simplified:
+        """M, C and g simplified element by element for `budget` seconds of wall time; what the
+        time did not reach is as it was derived."""
+        if not 0.0 <= budget < float('inf'):
+            raise DynamicsError(f'budget: expected a time in s, found {budget}')
+        start = time.monotonic()
+        elements = [*self.M, *self.C, *self.g]
+        shorter, done = simplified(self.tape, elements, self.results(), budget)
+        n = self.n
+        return Simplified(sympy.Matrix(n, n, shorter[:n * n]),
+                          sympy.Matrix(n, n, shorter[n * n:2 * n * n]),
+                          sympy.Matrix(n, 1, shorter[2 * n * n:]), done, len(elements),
+                          time.monotonic() - start)
+
+    # As text --------------------------------------------------------------------------------
+
+    def text(self, format: str = 'text') -> str:
+        """The equations as 'text', 'python', 'c', 'latex' or 'json'."""
+        if format not in FORMATS:
+            raise DynamicsError(f'format: expected one of {", ".join(FORMATS)}, found {format!r}')
+        if format == 'python':
+            return code.python_code(self)
+        if format == 'c':
+            return code.c_code(self)
+        return {'text': self._plain, 'latex': self.latex, 'json': self.json}[format]()
+
+    def __str__(self) -> str:
+        return self._plain()
+
+    def _plain(self) -> str:
+        lines = printed(self.tape, self.results(), Infix())
+        out = [self.title, *(f'  q{k + 1}: {name}' for k, name in enumerate(self.names)), '']
+        out += [f'{name} = {text}' for name, text in lines.definitions]
+        out += ['', *(f'{place} = {text}' for place, text in self._places(lines.results))]
+        return '\n'.join([*out, *(f'{place} = {value:.9g}' for place, value in self._constants())])
+
+    def latex(self, digits: int = 6) -> str:
+        """A LaTeX document's body: definitions, then the elements that are not zero."""
+        lines = printed(self.tape, self.results(), Latex(digits))
+        names = ', '.join(rf'q_{{{k + 1}}}\ \mathrm{{{name}}}'.replace('_', r'\_')
+                          .replace(r'q\_', 'q_') for k, name in enumerate(self.names))
+        out = [f'% {self.title}', r'\begin{gather*}', rf'{names} \\']
+        out += [rf'{name} = {text} \\' for name, text in lines.definitions]
+        for place, text in self._places(lines.results):
+            out.append(rf'{_subscripted(place)} = {text} \\')
+        for place, value in self._constants():
+            out.append(rf'{_subscripted(place)} = {Latex(digits).number(value).text} \\')
+        return '\n'.join([*out, r'\end{gather*}', ''])
+
+    def json(self) -> str:
+        """One object: names, definitions [name, expression], matrices; expressions are sympy's."""
+        lines = printed(self.tape, self.results(), Infix())
+        n, texts = self.n, lines.results
+        return json.dumps({
+            'robot': self.model.robot.name, 'method': self.method, 'order': self.model.order,
+            'equation': 'M a + C v + D v + K q + g = B tau',
+            'coordinates': [{'name': name, 'position': f'q{k + 1}', 'speed': f'v{k + 1}'}
+                            for k, name in enumerate(self.names)],
+            'inputs': list(self.names[:self.model.n_joints]),
+            'functions': {'stumpff(k, s)': '1/k! - s/(k + 2)! + s**2/(k + 4)! - ...'},
+            'definitions': lines.definitions,
+            'M': [texts[n * k:n * (k + 1)] for k in range(n)],
+            'C': [texts[n * (n + k):n * (n + k + 1)] for k in range(n)],
+            'g': texts[2 * n * n:],
+            'K': self.K_numbers.tolist(), 'D': self.D_numbers.tolist(),
+            'B': self.B_numbers.tolist()}, indent=1)
+
+    def _places(self, texts: list[str]) -> list[tuple[str, str]]:
+        """Elements that are not zero; M's lower half is its upper half."""
+        n, out = self.n, []
+        for k, text in enumerate(texts):
+            row, column = divmod(k % (n * n), n)
+            if text in ('0.0', '0') or (k < n * n and column < row):
+                continue
+            if k < 2 * n * n:
+                out.append((f'{"MC"[k // (n * n)]}[{row + 1},{column + 1}]', text))
+            else:
+                out.append((f'g[{k - 2 * n * n + 1}]', text))
+        return out
+
+    def _constants(self) -> list[tuple[str, float]]:
+        return [(f'{name}[{i + 1},{j + 1}]', float(matrix[i, j]))
+                for name, matrix in (('K', self.K_numbers), ('D', self.D_numbers),
+                                     ('B', self.B_numbers))
+                for i, j in zip(*np.nonzero(matrix))]
+
+    # As functions ---------------------------------------------------------------------------
+
+    def function(self, kind: str = 'numpy') -> code.Function:
+        """A function (q, v) -> M, C, g: 'numpy', which also takes many states at once, or 'c',
+        compiled by the C compiler of the machine, for one state, fast."""
+        if kind not in FUNCTIONS:
+            raise DynamicsError(f'function: expected one of {", ".join(FUNCTIONS)}, found '
+                                f'{kind!r}')
+        return code.c_function(self) if kind == 'c' else code.numpy_function(self)
+
+
+def _numbers(matrix: np.ndarray) -> sympy.Matrix:
+    return sympy.Matrix(*matrix.shape, [number(float(x)) for x in matrix.ravel()])
+
+
+def _subscripted(place: str) -> str:
+    return place.replace('[', '_{').replace(']', '}')

@@ -1,0 +1,46 @@
+"""Tape scalars as sympy expressions."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy
+
+from flex_dynamics.symbolic import stumpff as numeric
+from flex_dynamics.symbolic.tape import Tape
+
+
+class stumpff(sympy.Function):
+    """c_k(s) = 1/k! - s/(k + 2)! + ...; c_1(a^2) = sin(a) / a, c_2(a^2) = (1 - cos a) / a^2."""
+
+    nargs = (2,)
+
+    def fdiff(self, argindex: int = 1):
+        order, s = self.args
+        if argindex != 2:
+            raise sympy.core.function.ArgumentIndexError(self, argindex)
+        return (order * stumpff(order + 2, s) - stumpff(order + 1, s)) / 2
+
+    def _eval_evalf(self, prec):
+        order, s = self.args
+        if s.is_number:
+            return sympy.Float(numeric.stumpff(int(order), float(s)))
+        return None
+
+    def _latex(self, printer, exp=None):
+        text = f'c_{{{self.args[0]}}}\\left({printer._print(self.args[1])}\\right)'
+        return text if exp is None else f'{text}^{{{exp}}}'
+
+
+def number(value: float):
+    """Whole numbers stay whole, so that no 1.0 is in front of anything."""
+    return sympy.Integer(int(value)) if value == int(value) else sympy.Float(value)
+
+
+OPERATIONS: dict[str, Callable] = {
+    '+': lambda a, b: a + b, '-': lambda a, b: a - b, '*': lambda a, b: a * b,
+    'sin': sympy.sin, 'cos': sympy.cos, 'stumpff': stumpff}
+
+
+def expressions(tape: Tape, results: list) -> list[sympy.Expr]:
+    """Results in the symbols q1 ..., v1 ..., nothing named in between."""
+    return tape.read(results, lambda name: sympy.Symbol(name, real=True), number, OPERATIONS)

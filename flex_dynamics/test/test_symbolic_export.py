@@ -1,0 +1,126 @@
+"""Exports of derived equations: Python, C, JSON and LaTeX are all the same equations."""
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import sympy
+from symbolic_robots import derived, rigid_flexible, states
+
+from flex_dynamics import DynamicsError
+from flex_dynamics.symbolic import code, derive
+from flex_dynamics.symbolic.stumpff import stumpff
+
+CASES = [('lin_lewis_rfr', 'lagrange'), ('mladenova_arm', 'elastic_joint'), ('ur5', 'dual_screw')]
+
+
+@pytest.fixture(scope='module')
+def spatial():
+    """A beam bent in both planes that carries a body: Stumpff functions of its slopes."""
+    return derive(rigid_flexible('clamped-free'), modes=1, order='second')
+
+
+@pytest.mark.parametrize('name, method', CASES)
+def test_c_is_numpy(name, method):
+    equations = derived(name, method)
+    compiled, plain = equations.function('c'), equations.function('numpy')
+    for q, v in states(equations, 3):
+        for found, expected in zip(compiled(q, v), plain(q, v)):
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-13)
+
+
+def test_stumpff_functions_in_c_and_python(spatial):
+    assert 'stumpff(' in spatial.text('c') and 'def stumpff(' in spatial.text('python')
+    compiled, plain = spatial.function('c'), spatial.function('numpy')
+    for q, v in states(spatial, 2, 0.5):                  # angles on both sides of one radian
+        for found, expected in zip(compiled(q, v), plain(q, v)):
+            assert found == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+def test_numpy_function_takes_many_states_at_once(spatial):
+    for equations in (derived('lin_lewis_rfr', 'lagrange'), spatial):
+        function = equations.function()
+        q, v = (np.array(x).T for x in zip(*states(equations, 4)))
+        M, C, g = function(q, v)
+        assert M.shape == C.shape == (equations.n, equations.n, 4) and g.shape == (equations.n, 4)
+        for k in range(4):
+            one = function(q[:, k], v[:, k])
+            assert M[..., k] == pytest.approx(one[0], abs=1e-15)
+            assert C[..., k] == pytest.approx(one[1], abs=1e-15)
+
+
+def test_python_code_stands_alone(tmp_path):
+    """It runs with numpy only, elsewhere."""
+    equations = derived('lin_lewis_rfr', 'lagrange')
+    text = equations.text('python')
+    assert 'flex_dynamics' not in text
+    space: dict = {}
+    exec(compile(text, 'terms.py', 'exec'), space)
+    q, v = next(iter(states(equations, 1)))
+    assert space['terms'](q, v)[0] == pytest.approx(equations.function()(q, v)[0], rel=1e-15)
+    assert 'link2/bend_y/1' in text
+
+
+def test_c_code_compiles_without_a_warning(tmp_path, spatial):
+    for number, equations in enumerate((spatial, derived('ur5', 'dual_screw'))):
+        source = tmp_path / f'{number}.c'
+        source.write_text(equations.text('c'))
+        done = subprocess.run([code.c_compiler(), '-std=c99', '-pedantic', '-Wall', '-Wextra',
+                               '-Wno-unused-parameter', '-Werror', '-c', str(source), '-o',
+                               str(tmp_path / 'out.o')], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_json_can_be_read_back():
+    equations = derived('lin_lewis_rfr', 'lagrange')
+    read = json.loads(equations.text('json'))
+    assert [c['name'] for c in read['coordinates']] == list(equations.names)
+    q, v = next(iter(states(equations, 1)))
+    values = {**{f'q{k + 1}': x for k, x in enumerate(q)}, **{f'v{k + 1}': x
+                                                              for k, x in enumerate(v)}}
+    functions = {'sin': np.sin, 'cos': np.cos, 'stumpff': stumpff}
+    for name, text in read['definitions']:
+        assert sympy.sympify(text, {'stumpff': sympy.Function('stumpff')}) is not None
+        values[name] = eval(text, functions, values)
+    M, C, g = equations.function()(q, v)
+    for name, matrix in (('M', M), ('C', C)):
+        found = [[eval(text, functions, values) for text in row] for row in read[name]]
+        assert np.array(found) == pytest.approx(matrix, rel=1e-14, abs=1e-15)
+    assert [eval(text, functions, values) for text in read['g']] == pytest.approx(g)
+    assert np.array(read['K']) == pytest.approx(equations.model.stiffness_matrix(), rel=1e-12)
+
+
+@pytest.mark.parametrize('name, method', CASES)
+def test_latex_is_whole_and_defines_what_it_uses(name, method):
+    text = derived(name, method).text('latex')
+    assert text.count('{') == text.count('}') and text.count('(') == text.count(')')
+    assert r'\begin{gather*}' in text and r'\end{gather*}' in text and '**' not in text
+    defined = set(re.findall(r'^(t_\{\d+\}) =', text, re.MULTILINE))
+    used = set(re.findall(r't_\{\d+\}', text))
+    assert used == defined
+    assert 'M_{1,1} =' in text and '+ -' not in text
+
+
+def test_text_names_the_coordinates_and_every_element():
+    text = str(derived('mladenova_arm', 'elastic_joint'))
+    assert 'q2: joint1/motor' in text and 'M[2,2] = 0.02' in text and 'K[1,2] = -50' in text
+    assert 'B[2,1] = 1' in text and 'sin(' in text
+
+
+def test_what_cannot_be_exported_is_said(monkeypatch):
+    equations = derived('mladenova_arm', 'elastic_joint')
+    for call in (lambda: equations.text('pdf'), lambda: equations.function('fortran')):
+        with pytest.raises(DynamicsError, match='expected one of .* found'):
+            call()
+    monkeypatch.setattr(code, 'c_compiler', lambda: None)
+    with pytest.raises(DynamicsError, match="expected a C compiler .* use 'numpy'"):
+        equations.function('c')
+    monkeypatch.setattr(code, 'c_compiler', lambda: 'cc')
+    monkeypatch.setattr(code.subprocess, 'run', lambda *a, **k: SimpleNamespace(
+        returncode=1, stderr='disk full'))
+    with pytest.raises(DynamicsError, match='found: disk full'):
+        equations.function('c')

@@ -1,0 +1,124 @@
+"""A SymbolicModel in a Model's place; derive's refusals."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from symbolic_robots import derived, one_link
+
+from flex_description import load_robot
+from flex_dynamics import DynamicsError, Model, simulate
+from flex_dynamics.symbolic import Payload, SymbolicModel, derive
+
+
+@pytest.fixture(scope='module')
+def pair() -> tuple[SymbolicModel, Model]:
+    equations = derived('lin_lewis_rfr', 'lagrange', 'second')
+    return SymbolicModel(equations, 'numpy'), Model(load_robot('lin_lewis_rfr'))
+
+
+Q, V, TAU = np.array([0.3, -0.4, 0.8, 0.01]), np.array([0.5, 0.2, -0.7, 0.05]), [1.0, -2.0, 0.5]
+
+
+def test_terms_and_dynamics(pair):
+    symbolic, numeric = pair
+    assert isinstance(symbolic, Model) and symbolic.names == numeric.names
+    for found, expected in zip(symbolic.terms(Q, V), numeric.terms(Q, V)):
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    a = numeric.forward_dynamics(Q, V, TAU)
+    assert symbolic.forward_dynamics(Q, V, TAU) == pytest.approx(a, rel=1e-9)
+    assert symbolic.inverse_dynamics(Q, V, a) == pytest.approx(
+        numeric.inverse_dynamics(Q, V, a), abs=1e-9)
+    wrench = {'payload': np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.3])}
+    assert symbolic.forward_dynamics(Q, V, TAU, wrench) == pytest.approx(
+        numeric.forward_dynamics(Q, V, TAU, wrench), rel=1e-9)
+
+
+def test_analysis_and_frames(pair):
+    symbolic, numeric = pair
+    assert symbolic.energy(Q, V) == pytest.approx(numeric.energy(Q, V), rel=1e-12)
+    assert symbolic.frequencies(Q)[0] == pytest.approx(numeric.frequencies(Q)[0], abs=1e-4)
+    for found, expected in zip(symbolic.linearize(Q, V, TAU), numeric.linearize(Q, V, TAU)):
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
+    wrench = {'payload': np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])}
+    for found, expected in zip(symbolic.statics(Q[:3], wrench), numeric.statics(Q[:3], wrench)):
+        assert found == pytest.approx(expected, abs=1e-8)
+    assert symbolic.pose(Q, 'payload') == pytest.approx(numeric.pose(Q, 'payload'))
+
+
+def test_it_can_be_integrated(pair):
+    symbolic, numeric = pair
+    runs = [simulate(model, 0.3, v=V, step=0.05, method='adaptive') for model in pair]
+    assert np.abs(runs[1].q[-1] - runs[1].q[0]).max() > 0.05
+    assert runs[0].q == pytest.approx(runs[1].q, abs=1e-8)
+
+
+def test_payload_derives_anew(pair):
+    symbolic, numeric = pair
+    loaded = symbolic.with_payload('tool', 'payload', 2.0)
+    expected = numeric.with_payload('tool', 'payload', 2.0)
+    assert loaded.mass_matrix(Q) == pytest.approx(expected.mass_matrix(Q), rel=1e-9)
+    assert loaded.mass_matrix(Q)[0, 0] > symbolic.mass_matrix(Q)[0, 0] + 1.0
+    back = loaded.without_payload('tool')
+    assert back.mass_matrix(Q) == pytest.approx(symbolic.mass_matrix(Q), rel=1e-12)
+
+
+def test_linear_order_gives_out_with_a_sentence():
+    model = SymbolicModel(derived('cibicik_arm_paper', 'dual_screw'), 'numpy')
+    q = np.zeros(model.n)
+    q[1:4], q[model.names.index('link2/bend_z/1')] = 1.07, 0.09
+    with pytest.raises(DynamicsError, match='not positive definite'):
+        model.forward_dynamics(q, np.zeros(model.n), np.zeros(4))
+    with pytest.raises(DynamicsError, match='finite'):
+        model.mass_matrix(np.full(model.n, np.nan))
+
+
+def test_modes_are_the_first_ones():
+    robot = load_robot('lin_lewis_one_link')
+    equations = derive(robot, modes=3)
+    assert equations.names == ('joint1', 'link1/bend_y/1', 'link1/bend_y/2', 'link1/bend_y/3')
+    same = derive(robot, modes={'link1': (3, 0, 0)})
+    q = np.array([0.1, 0.01, -0.02, 0.03])
+    whole = Model(one_link('pinned-pinned', 3), 'first')
+    for found in (equations, same):
+        assert found.function()(q, q)[0] == pytest.approx(whole.mass_matrix(q), abs=1e-8)
+    assert derive(robot, modes=99).n == 16
+
+
+@pytest.mark.parametrize('arguments, words', [
+    ({'method': 'newton'}, 'method: expected one of lagrange'),
+    ({'order': 'third'}, 'order: expected first or second'),
+    ({'method': 'dual_screw', 'order': 'second'}, 'order: expected linear'),
+    ({'modes': {'nobody': 1}}, 'not a flexible link of lin_lewis_rfr; flexible links: link2'),
+    ({'modes': {'link2': (2, 0, 0)}}, 'modes of .link2.: expected .* found'),
+    ({'modes': 0}, 'at least one shape'),
+    ({'modes': -1}, 'modes of .link2.'),
+    ({'method': 'elastic_joint'}, "expected rigid links, found the flexible link 'link2'"),
+    ({'payload': Payload('payload', -1.0)}, 'positive mass'),
+    ({'payload': Payload('nobody', 1.0)}, 'unknown frame'),
+    ({'payload': Payload('payload', 1.0, tensor=np.diag([1.0, 1.0, 5.0]))},
+     'sum of the other two')])
+def test_refusals_are_sentences(arguments, words):
+    with pytest.raises(DynamicsError, match=words):
+        derive(load_robot('lin_lewis_rfr'), **arguments)
+
+
+def test_a_robot_too_large_is_refused_with_the_size_that_works():
+    robot = load_robot('canadarm_paper')
+    whole = derive(robot)
+    one = derive(robot, modes=1)
+    between = (one.operations + whole.operations) // 2
+    with pytest.raises(DynamicsError, match=rf'modes=1 works.* {one.n} coordinates') as refusal:
+        derive(robot, most_operations=between)
+    assert f'{whole.n} coordinates' in str(refusal.value)
+    assert derive(robot, modes=1, most_operations=between).n == one.n
+    with pytest.raises(DynamicsError, match="try method 'dual_screw'"):
+        derive(load_robot('ur5'), most_operations=500)
+    with pytest.raises(DynamicsError, match='allow more operations'):
+        derive(load_robot('ur5'), 'dual_screw', most_operations=500)
+
+
+def test_progress_is_told():
+    told = []
+    derive(load_robot('lin_lewis_rfr'), progress=lambda stage, part: told.append((stage, part)))
+    assert [stage for stage, _ in told if stage != 'links'][-1] == 'done'
+    assert all(0.0 <= part <= 1.0 for _, part in told)

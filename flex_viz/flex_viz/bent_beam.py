@@ -1,0 +1,63 @@
+"""The sections of one beam where the deflection puts them: all stations in one product.
+
+A section at x has, in the beam's frame (flex_dynamics.build.beam_fields),
+
+    position  r = (x, 0, 0) + r1 eta + eta' r2 eta
+    rotation  R = exp(theta),  theta = t1 eta + eta' t2 eta
+
+so that r and theta of k stations are one constant matrix times (1, eta, products of eta).
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_dynamics import Model
+from flex_viz.elastic import amplitudes
+
+
+class BentBeam:
+    """k sections of the flexible link `link`, at `stations` (k,) m along its beam."""
+
+    def __init__(self, model: Model, link: str, stations: np.ndarray) -> None:
+        beam = model.beam(link)
+        self.flexible = beam.flexible
+        self.stations = np.asarray(stations, dtype=float)
+        self._own = amplitudes(model, link)
+        fields = beam.at(self.stations)
+        m, k = len(self._own), len(self.stations)
+        self._pairs = np.triu_indices(m)
+        twice = np.where(self._pairs[0] == self._pairs[1], 1.0, 2.0)
+        rows = []
+        for constant, linear, square in ((fields.r0, fields.r1, fields.r2),
+                                         (np.zeros((k, 3)), fields.t1, fields.t2)):
+            products = square[..., self._pairs[0], self._pairs[1]] * twice
+            rows.append(np.concatenate((constant[..., None], linear, products), axis=-1))
+        self._matrix = np.concatenate(rows).reshape(6 * k, -1)
+        self._curvature = beam.rotation_first(self.stations, 1)
+
+    def sections(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Positions (k, 3) m and rotations (k, 3, 3) in the beam's frame at the state q (n,)."""
+        eta = q[self._own]
+        powers = np.concatenate(([1.0], eta, eta[self._pairs[0]] * eta[self._pairs[1]]))
+        values = (self._matrix @ powers).reshape(2, -1, 3)
+        return values[0], exponential(values[1])
+
+    def curvature(self, q: np.ndarray) -> np.ndarray:
+        """(k, 3) 1/m: twist rate, curvature about y and about z; alpha', -w'', v''."""
+        return self._curvature @ q[self._own]
+
+
+def exponential(theta: np.ndarray) -> np.ndarray:
+    """Rotation matrices (k, 3, 3) of rotation vectors (k, 3), by Rodrigues' formula."""
+    angle = np.sqrt(np.einsum('ki,ki->k', theta, theta))
+    sine = np.sinc(angle / np.pi)                               # sin a / a
+    half = 0.5 * np.sinc(0.5 * angle / np.pi)**2                # (1 - cos a) / a^2
+    x, y, z = theta.T
+    out = half[:, None, None] * theta[:, :, None] * theta[:, None, :]
+    cosine = np.cos(angle)
+    for axis in range(3):
+        out[:, axis, axis] += cosine
+    for row, column, value in ((2, 1, x), (0, 2, y), (1, 0, z)):
+        out[:, row, column] += sine * value
+        out[:, column, row] -= sine * value
+    return out

@@ -1,0 +1,94 @@
+"""The whole robot as it is to be drawn: bent links as surfaces, rigid ones as their visuals."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flex_dynamics import Model
+from flex_viz.bent_mesh import bent_mesh
+from flex_viz.elastic import flexible_links, scaled
+from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.skin import Skin, swept
+from flex_viz.visuals import Visual, mesh_path, read_visuals
+
+
+@dataclass(frozen=True)
+class Bent:
+    """A robot at one state: poses (4, 4) of links in the root's frame, vertices (p, 3) m of
+    flexible ones; lines (s, 2, 3) m of rigid links that have no visual."""
+
+    poses: dict[str, np.ndarray]
+    vertices: dict[str, np.ndarray]
+    lines: np.ndarray
+
+
+class BentRobot:
+    """Surfaces of flexible links (`skins`) and visuals of rigid ones (`visuals`), by link.
+
+    A flexible link is its section swept along its beam; one whose visuals are meshes is these,
+    with each vertex moved with its section. `problems` tells of meshes that could not be read.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.problems: list[str] = []
+        visuals = read_visuals(model.robot)
+        self.skins: dict[str, Skin] = {
+            name: self._skin(name, visuals.get(name, [])) for name in flexible_links(model)}
+        self.visuals: dict[str, list[Visual]] = {
+            name: shapes for name, shapes in visuals.items() if name not in self.skins}
+        self._bare = [link.name for link in model.robot.links
+                      if link.name not in self.skins and link.name not in self.visuals]
+
+    def _skin(self, link: str, visuals: list[Visual]) -> Skin:
+        meshes = []
+        for visual in visuals:
+            if visual.kind != 'mesh':
+                continue
+            try:
+                triangles = load_mesh(mesh_path(visual.mesh, self.model.robot))
+            except MeshError as error:
+                self.problems.append(f'link {link} is drawn as its section: {error}')
+                return swept(self.model, link)
+            pose = visual.pose @ np.diag((*visual.size, 1.0))
+            meshes.append((triangles, pose))
+        if not meshes:
+            return swept(self.model, link)
+        joined = [triangles @ pose[:3, :3].T + pose[:3, 3] for triangles, pose in meshes]
+        return bent_mesh(self.model, link, np.concatenate(joined), np.eye(4))
+
+    def at(self, q) -> Bent:
+        """The robot at the state q (n,)."""
+        model = self.model
+        q = np.asarray(q, dtype=float)
+        poses = {link.name: model.pose(q, link.name) for link in model.robot.links}
+        vertices = {name: skin.vertices(q, poses[name]) for name, skin in self.skins.items()}
+        pieces = [(poses[joint.parent][:3, 3], poses[joint.child][:3, 3])
+                  for joint in model.robot.joints if joint.parent in self._bare]
+        lines = np.array([pair for pair in pieces if np.ptp(pair, axis=0).max() > 1e-9])
+        return Bent(poses, vertices, lines.reshape(-1, 2, 3))
+
+    def straight(self, q) -> dict[str, np.ndarray]:
+        """Vertices (p, 3), m, of the flexible links with the same joints, undeformed."""
+        q = scaled(self.model, q, 0.0)
+        return {name: skin.undeformed(self.model.pose(q, name))
+                for name, skin in self.skins.items()}
+
+    def values(self, q, coloured_by: str) -> dict[str, np.ndarray]:
+        """Strain or deflection (p,) at the vertices of every flexible link, as it truly is."""
+        q = np.asarray(q, dtype=float)
+        if coloured_by == 'strain':
+            return {name: skin.strain(q) for name, skin in self.skins.items()}
+        if coloured_by == 'deflection':
+            return {name: skin.deflection(q) for name, skin in self.skins.items()}
+        return {name: np.zeros(int(skin.faces.max()) + 1) for name, skin in self.skins.items()}
+
+    def reach(self) -> float:
+        """A length, m, that the robot stays within, from the root: the sum of its links."""
+        total = 0.0
+        for joint in self.model.robot.joints:
+            total += float(np.linalg.norm(joint.origin[:3, 3]))
+        beams = [link.flexible.length for link in self.model.robot.links
+                 if link.flexible is not None]
+        return max(total, *beams, 0.1) if beams else max(total, 0.1)

@@ -1,0 +1,42 @@
+"""Which coordinates of a model are elastic amplitudes, and whose."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_dynamics import Model
+
+KINDS = ('bend_y', 'bend_z', 'twist')
+
+
+def flexible_links(model: Model) -> list[str]:
+    """Names of the links that bend, in tree order."""
+    return [link.name for link in model.robot.links if link.flexible is not None]
+
+
+def amplitudes(model: Model, link: str | None = None) -> np.ndarray:
+    """Places in q of the amplitudes of one link, or of all: bend_y, bend_z, twist of each."""
+    wanted = {link} if link is not None else set(flexible_links(model))
+    found = []
+    for at, name in enumerate(model.names):
+        owner, *rest = name.rsplit('/', 2)       # link2/bend_y/1; a motor is joint2/motor
+        if at >= model.n_joints and owner in wanted and len(rest) == 2 and rest[0] in KINDS:
+            found.append(at)
+    return np.array(found, dtype=int)
+
+
+def scaled(model: Model, q, exaggeration: float) -> np.ndarray:
+    """q (n,) with its elastic amplitudes multiplied; joints and motors stay."""
+    q = np.array(q, dtype=float)
+    if exaggeration != 1.0:
+        q[amplitudes(model)] *= exaggeration
+    return q
+
+
+def tip_frame(model: Model) -> str:
+    """The frame whose way and deflection are shown unless another is asked for: the last link of
+    the longest chain, or the tip of its beam."""
+    depth = {model.robot.links[0].name: 0}
+    for joint in model.robot.joints:
+        depth[joint.child] = depth[joint.parent] + 1
+    deepest = max(depth, key=lambda name: depth[name])
+    return f'{deepest}/tip' if deepest in flexible_links(model) else deepest

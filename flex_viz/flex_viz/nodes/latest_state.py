@@ -1,0 +1,51 @@
+"""The newest state, taken when a picture is due.
+
+States come hundreds of times a second, pictures are drawn thirty times. A subscription that wakes
+the node for every state costs more than the drawing: this one is left out of the waiting, and its
+queue of one is looked into.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+
+from flex_dynamics import Model
+from flex_dynamics.nodes.state_input import State, StateInput
+
+
+class Unwaited(CallbackGroup):
+    """Entities that never wake the executor: neither rclpy's nor that of flex_dynamics."""
+
+    unwaited = True
+
+    def can_execute(self, entity: Any) -> bool:
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        pass
+
+
+class LatestState(StateInput):
+    """A StateInput to be asked; what it rejects is counted and warned of as there."""
+
+    def __init__(self, node: Node, model: Model) -> None:
+        self._news: State | None = None
+        super().__init__(node, model, self._keep, Unwaited())
+
+    def _keep(self, state: State) -> None:
+        self._news = state
+
+    def take(self) -> State | None:
+        """The newest good state since the last call, or None."""
+        subscription = self.subscription
+        with subscription.handle:
+            while (taken := subscription.handle.take_message(
+                    subscription.msg_type, subscription.raw)) is not None:
+                self._receive(taken[0])
+        news, self._news = self._news, None
+        return news

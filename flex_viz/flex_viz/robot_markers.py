@@ -1,0 +1,253 @@
+"""The markers of a bent robot for RViz: links, ghost, tip path, gauges, wrenches, legend.
+
+A marker has the same namespace and id in every picture, so that RViz moves it and does not blink:
+
+    bent       each flexible link, section swept along its deflected axis, as a triangle list
+    straight   the same links with the same joints, undeformed, translucent
+    rigid      visuals of the other links; lines where a link has none
+    tip        the way of the tip
+    gauges     strain gauges on the bent surface, and what they read
+    wrenches   forces (arrow to the point it acts on) and moments (about the arrow)
+    legend     a column with the colours, and its values
+"""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flex_dynamics import Model
+from flex_viz import marker as kinds
+from flex_viz.bent_robot import Bent, BentRobot
+from flex_viz.colours import Range, shades, told
+from flex_viz.elastic import scaled, tip_frame
+from flex_viz.gauges import Gauges
+from flex_viz.marker import Marker, quaternion
+from flex_viz.visuals import mesh_path
+
+GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
+FORCE, MOMENT = (0.85, 0.1, 0.55, 1.0), (0.1, 0.65, 0.6, 1.0)
+INK = (0.35, 0.35, 0.35, 1.0)
+LEGEND_RINGS = 12
+SHAPES = {'box': kinds.CUBE, 'sphere': kinds.SPHERE, 'cylinder': kinds.CYLINDER}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to draw. exaggeration: factor of the deflection; top: of the colours, m/m or m, 0 for
+    the largest seen; path: s of the tip's way; tip: its frame."""
+
+    coloured_by: str = 'strain'
+    top: float = 0.0
+    exaggeration: float = 1.0
+    ghost: bool = True
+    path: float = 5.0
+    gauges: bool = True
+    legend: bool = True
+    tip: str = ''
+
+
+DEFAULT = Options()
+
+
+@dataclass(frozen=True)
+class Push:
+    """A wrench on a frame of the robot, along that frame's axes: force (3,) N, moment (3,) N m."""
+
+    frame: str
+    force: np.ndarray
+    moment: np.ndarray
+
+
+class RobotMarkers:
+    """Draws states of one robot."""
+
+    def __init__(self, model: Model, options: Options = DEFAULT) -> None:
+        self.model, self.robot = model, BentRobot(model)
+        self._gauges = Gauges(model)
+        self._reach = self.robot.reach()
+        self._slots: list[str] = []                # frames that were pushed, in order
+        self._pushed: set[str] = set()             # those whose arrows are in RViz
+        self._way: deque[tuple[float, np.ndarray]] = deque()
+        self.options = options
+
+    @property
+    def options(self) -> Options:
+        return self._options
+
+    @options.setter
+    def options(self, options: Options) -> None:
+        tip = options.tip or tip_frame(self.model)
+        self.model.pose(np.zeros(self.model.n), tip)      # an unknown frame is refused here
+        self._tip = tip
+        self._options = options
+        self._legends: dict[float, list[Marker]] = {}      # by the top of the colours
+        self._range = Range(options.coloured_by, options.top)
+        self._way.clear()
+
+    def at(self, time: float, q: np.ndarray, pushes: Iterable[Push] = ()) -> list[Marker]:
+        """The picture of the state q (n,) at `time` (s)."""
+        options, robot = self._options, self.robot
+        q = np.asarray(q, dtype=float)
+        drawn = scaled(self.model, q, options.exaggeration)
+        bent = robot.at(drawn)
+        values = robot.values(q, options.coloured_by)
+        largest = max((float(np.abs(value).max()) for value in values.values()), default=0.0)
+        top = self._range.top(largest)
+        markers = []
+        for at, (name, skin) in enumerate(robot.skins.items()):
+            colours = np.ones((len(values[name]), 4))
+            colours[:, :3] = shades(values[name], top, options.coloured_by)
+            corners = skin.faces.ravel()
+            markers.append(Marker('bent', at, kinds.TRIANGLES,
+                                  points=bent.vertices[name][corners], colours=colours[corners]))
+        markers += self._ghost(q)
+        markers += self._rigid(bent)
+        markers += self._path(time, drawn)
+        markers += self._gauge_markers(q, drawn, bent, top)
+        markers += self._wrenches(drawn, pushes)
+        if top not in self._legends:
+            self._legends[top] = self._legend(top)
+        markers += self._legends[top]
+        return markers
+
+    def _ghost(self, q: np.ndarray) -> list[Marker]:
+        if not self._options.ghost:
+            return [Marker('straight', at, action=kinds.DELETE)
+                    for at in range(len(self.robot.skins))]
+        straight = self.robot.straight(q)
+        return [Marker('straight', at, kinds.TRIANGLES, colour=GHOST,
+                       points=straight[name][skin.faces.ravel()])
+                for at, (name, skin) in enumerate(self.robot.skins.items())]
+
+    def _rigid(self, bent: Bent) -> list[Marker]:
+        markers: list[Marker] = []
+        for link, visuals in self.robot.visuals.items():
+            for visual in visuals:
+                place = bent.poses[link] @ visual.pose
+                size = (float(visual.size[0]), float(visual.size[1]), float(visual.size[2]))
+                mesh = visual.mesh
+                if mesh and '://' not in mesh:
+                    mesh = mesh_path(mesh, self.model.robot).as_uri()
+                markers.append(Marker('rigid', len(markers), SHAPES.get(visual.kind, kinds.MESH),
+                                      position=place[:3, 3].tolist(), turn=quaternion(place),
+                                      scale=size, colour=visual.colour, mesh=mesh))
+        if len(bent.lines):
+            markers.append(Marker('rigid', len(markers), kinds.LINE_LIST, colour=INK,
+                                  scale=(0.006 * self._reach, 0.0, 0.0),
+                                  points=bent.lines.reshape(-1, 3)))
+        return markers
+
+    def _path(self, time: float, drawn: np.ndarray) -> list[Marker]:
+        way = self._way
+        if way and time < way[-1][0]:
+            way.clear()                            # the clock was set back
+        if not self._options.path:
+            return [Marker('tip', 0, action=kinds.DELETE)]
+        if not way or time > way[-1][0]:
+            way.append((time, self.model.pose(drawn, self._tip)[:3, 3]))
+        while way[0][0] < time - self._options.path:
+            way.popleft()
+        points = [point for _, point in way]
+        if len(points) == 1:
+            points *= 2                            # RViz complains of a line with one end
+        return [Marker('tip', 0, kinds.LINE_STRIP, colour=PATH,
+                       scale=(0.002 * self._reach, 0.0, 0.0), points=np.array(points))]
+
+    def _gauge_markers(self, q: np.ndarray, drawn: np.ndarray, bent: Bent,
+                       top: float) -> list[Marker]:
+        names = self._gauges.names
+        if not names:
+            return []
+        if not self._options.gauges:
+            return [Marker('gauges', at, action=kinds.DELETE) for at in range(len(names) + 1)]
+        strain = self._gauges.strain(q)
+        places = self._gauges.positions(drawn, bent.poses)
+        colours = np.ones((len(names), 4))
+        scale = top if self._options.coloured_by == 'strain' else max(np.abs(strain).max(), 1e-6)
+        colours[:, :3] = shades(strain, scale, 'strain')
+        size = 0.012 * self._reach
+        markers = [Marker('gauges', 0, kinds.SPHERE_LIST, scale=(size, size, size), points=places,
+                          colours=colours)]
+        for at, name in enumerate(names):
+            # Gauges of one section would write over each other: one line lower each.
+            x, y, z = places[at].tolist()
+            place = (x, y, z + size * (2.0 + 1.5 * at))
+            markers.append(Marker('gauges', at + 1, kinds.TEXT, position=place, colour=INK,
+                                  scale=(0.0, 0.0, size),
+                                  text=f'{name} {told(strain[at], "strain")}'))
+        return markers
+
+    def _wrenches(self, drawn: np.ndarray, pushes: Iterable[Push]) -> list[Marker]:
+        """Three markers a pushed frame: force, moment, words; removed when the push has ended."""
+        given = {push.frame: push for push in pushes}
+        self._slots += [frame for frame in given if frame not in self._slots]
+        markers = []
+        for slot, frame in enumerate(self._slots):
+            ids = range(3 * slot, 3 * slot + 3)
+            if frame not in given:
+                if frame in self._pushed:
+                    markers += [Marker('wrenches', at, action=kinds.DELETE) for at in ids]
+                continue
+            pose = self.model.pose(drawn, frame)
+            force = pose[:3, :3] @ given[frame].force
+            moment = pose[:3, :3] @ given[frame].moment
+            for at, vector, colour in zip(ids, (force, moment), (FORCE, MOMENT)):
+                markers.append(self._arrow(at, pose[:3, 3], vector, colour))
+            words = ', '.join(f'{np.linalg.norm(value):.3g} {unit}' for value, unit in
+                              ((force, 'N'), (moment, 'N m')) if np.any(value))
+            x, y, z = pose[:3, 3].tolist()
+            place = (x, y, z + 0.04 * self._reach)
+            markers.append(Marker('wrenches', ids[2], kinds.TEXT, position=place, colour=INK,
+                                  scale=(0.0, 0.0, 0.02 * self._reach), text=words or '0 N'))
+        self._pushed = set(given)
+        return markers
+
+    def _arrow(self, at: int, tip: np.ndarray, vector: np.ndarray,
+               colour: tuple[float, float, float, float]) -> Marker:
+        """An arrow that ends at `tip`, its length growing with the logarithm of the vector's."""
+        size = float(np.linalg.norm(vector))
+        if size < 1e-12:
+            return Marker('wrenches', at, action=kinds.DELETE)
+        length = self._reach * min(0.05 * (1.0 + np.log10(1.0 + size)), 0.4)
+        thin = 0.006 * self._reach
+        return Marker('wrenches', at, kinds.ARROW, scale=(thin, 2.0 * thin, 3.0 * thin),
+                      colour=colour, points=np.array([tip - length * vector / size, tip]))
+
+    def _legend(self, top: float) -> list[Marker]:
+        by = self._options.coloured_by
+        if by == 'none' or not self._options.legend or not self.robot.skins:
+            return [Marker('legend', at, action=kinds.DELETE) for at in range(4)]
+        height, radius = 0.3 * self._reach, 0.008 * self._reach
+        foot = np.array([-0.35 * self._reach, 0.35 * self._reach, 0.05 * self._reach])
+        low = -top if by == 'strain' else 0.0
+        points, shares = _column(radius, height)
+        colours = np.ones((len(points), 4))
+        colours[:, :3] = shades(low + shares * (top - low), top, by)
+        markers = [Marker('legend', 0, kinds.TRIANGLES, points=points + foot, colours=colours)]
+        lines: Sequence[tuple[float, str]] = (
+            (0.0, told(low, by)), (1.0, told(top, by)),
+            (1.2, by if self._options.exaggeration == 1.0 else
+             f'{by}, drawn {self._options.exaggeration:g} times'))
+        for at, (share, text) in enumerate(lines):
+            gap = (0.02 if share else -0.02) * self._reach
+            place = (*foot[:2], foot[2] + share * height + gap)
+            markers.append(Marker('legend', at + 1, kinds.TEXT, position=place, colour=INK,
+                                  scale=(0.0, 0.0, 0.025 * self._reach), text=text))
+        return markers
+
+
+def _column(radius: float, height: float) -> tuple[np.ndarray, np.ndarray]:
+    """A hexagonal column: corners of its triangles (k, 3), and how high each is, 0 to 1 (k,)."""
+    points, shares = [], []
+    angles = np.arange(7) * np.pi / 3.0
+    ring = radius * np.column_stack((np.cos(angles), np.sin(angles)))
+    for at in range(LEGEND_RINGS):
+        low, high = at / LEGEND_RINGS, (at + 1) / LEGEND_RINGS
+        for side in range(6):
+            for corner, share in ((0, low), (1, low), (1, high), (0, low), (1, high), (0, high)):
+                points.append((*ring[side + corner], share * height))
+                shares.append(share)
+    return np.array(points), np.array(shares)

@@ -1,0 +1,106 @@
+"""A recorded run: its arrays, its figures."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from flex_dynamics import Model
+
+
+class RunError(RuntimeError):
+    """A run that did not come to its end or cannot be read; the text says why."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """k states of a run: time (k,) s, q and v (k, n), the others (k, n_joints) or unknown."""
+
+    model: Model
+    tool: str                                # the frame whose deflection is told
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    efforts: np.ndarray | None = None        # as joint_states has them, drives included
+    commands: np.ndarray | None = None       # efforts that the controller asked for
+    set_points: np.ndarray | None = None
+    wall_time: float = 0.0                   # s that the run took; 0: not known
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        return tuple(self.model.names[:self.model.n_joints])
+
+    @cached_property
+    def deflection(self) -> np.ndarray:
+        """(k,) m: how far the tool is from where the same joints with straight links put it."""
+        out = np.empty(len(self.time))
+        for at, q in enumerate(self.q):
+            straight = q.copy()
+            straight[self.model.n_joints:] = 0.0
+            out[at] = np.linalg.norm(self.model.pose(q, self.tool)[:3, 3]
+                                     - self.model.pose(straight, self.tool)[:3, 3])
+        return out
+
+    def at(self, moments) -> np.ndarray:
+        """Places (m,) of the states at or after those times (s), the last one at the latest."""
+        return np.minimum(np.searchsorted(self.time, np.asarray(moments) - 1e-9),
+                          len(self.time) - 1)
+
+
+HEAD = ('joint', 'in', 'start', 'set-point', 'reached', 'off by', 'largest command',
+        'largest effort')
+WIDTHS = (12, 9, 10, 11, 10, 10, 17, 16)
+
+
+def scale(run: Run) -> tuple[np.ndarray, list[str]]:
+    """What to multiply joint coordinates with (n_joints,) to tell them, and the units then."""
+    kinds = {joint.name: joint.type for joint in run.model.robot.joints}
+    sliding = [kinds.get(name) == 'prismatic' for name in run.joints]
+    return (np.where(sliding, 1e3, 180.0 / np.pi),
+            ['mm, N' if slides else 'deg, N m' for slides in sliding])
+
+
+def rows(run: Run) -> list[tuple[str, ...]]:
+    """The joints in figures, as HEAD says; '-' where something is not known."""
+    out = []
+    for at, (name, factor, unit) in enumerate(zip(run.joints, *scale(run))):
+        start, end = factor * run.q[0, at], factor * run.q[-1, at]
+        goal = factor * run.set_points[-1, at] if run.set_points is not None else np.nan
+        command, effort = (np.nanmax(np.abs(values[:, at])) if values is not None else np.nan
+                           for values in (run.commands, run.efforts))
+        numbers = (start, goal, end, end - goal, command, effort)
+        forms = ('.3f', '.3f', '.3f', '.3f', '.1f', '.1f')
+        out.append((name, unit, *(format(number, form) if np.isfinite(number) else '-'
+                                  for number, form in zip(numbers, forms))))
+    return out
+
+
+def notes(run: Run) -> list[str]:
+    """The run in sentences: deflection, energy, speed."""
+    deflection, model = run.deflection, run.model
+    last_second = deflection[run.time >= run.time[-1] - 1.0]
+    first, last = (model.energy(q, v) for q, v in ((run.q[0], run.v[0]), (run.q[-1], run.v[-1])))
+    told = [
+        f'deflection of {run.tool}: largest {1e3 * deflection.max():.1f} mm at '
+        f'{run.time[deflection.argmax()]:.3f} s; at the end {1e3 * deflection[-1]:.1f} mm, still '
+        f'moving by {1e3 * np.ptp(last_second):.2f} mm in the last second',
+        f'energy gained: {sum(last) - sum(first):.1f} J (kinetic {last[0] - first[0]:.1f}, strain '
+        f'{last[1] - first[1]:.1f}, gravity {last[2] - first[2]:.1f})',
+    ]
+    span = run.time[-1] - run.time[0]
+    if run.wall_time > 0.0:
+        told.append(f'{span:g} s in {run.wall_time:.1f} s of wall time: '
+                    f'{span / run.wall_time:.2f} times real time, {len(run.time)} states')
+    else:
+        told.append(f'{span:g} s, {len(run.time)} states')
+    return told
+
+
+def table(run: Run) -> str:
+    """Rows and notes as text."""
+    def line(words) -> str:
+        first, *others = (f'{word:>{width}}' for word, width in zip(words, WIDTHS))
+        return first.strip().ljust(WIDTHS[0]) + ''.join(others)
+
+    return '\n'.join([line(HEAD), *map(line, rows(run)), '', *notes(run)])

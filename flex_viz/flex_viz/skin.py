@@ -1,0 +1,97 @@
+"""The surface of a flexible link: every point moves with the section of the beam nearest to it."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_description.robot import FlexibleLink
+from flex_dynamics import Model
+from flex_viz.bent_beam import BentBeam
+
+STATIONS = 21      # sections along a beam: enough for its fourth mode
+CORNERS = 12       # points around a section
+ROUND = ('circle', 'hollow_circle', '')
+
+
+class Skin:
+    """Points and triangles around one beam: `faces` (f, 3) stay, `vertices` (p, 3) move."""
+
+    def __init__(self, model: Model, link: str, points: np.ndarray, faces: np.ndarray) -> None:
+        """points (p, 3): m, in the beam's frame with the link straight."""
+        self.link, self.faces = link, faces
+        flexible = model.beam(link).flexible
+        self._beam = BentBeam(model, link, np.linspace(0.0, flexible.length, STATIONS))
+        self._origin = flexible.origin
+        x = np.clip(points[:, 0], 0.0, flexible.length)
+        place = x / flexible.length * (STATIONS - 1)
+        self._left = np.minimum(place.astype(int), STATIONS - 2)
+        self._weight = place - self._left
+        self._offset = points - x[:, None] * np.eye(3)[0]       # from the axis, section's axes
+        self._points = points
+
+    def _between(self, values: np.ndarray) -> np.ndarray:
+        """Values at the stations (k, ...) as values at the points (p, ...)."""
+        weight = self._weight.reshape(-1, *([1] * (values.ndim - 1)))
+        return (1.0 - weight) * values[self._left] + weight * values[self._left + 1]
+
+    def in_beam(self, q: np.ndarray) -> np.ndarray:
+        """Points (p, 3), m, in the beam's frame at the state q (n,)."""
+        position, rotation = self._beam.sections(q)
+        turned = np.einsum('pij,pj->pi', self._between(rotation), self._offset)
+        return self._between(position) + turned
+
+    def vertices(self, q: np.ndarray, pose: np.ndarray) -> np.ndarray:
+        """Points (p, 3), m, in the world, the link's frame being at `pose` (4, 4)."""
+        return placed(self.in_beam(q), pose @ self._origin)
+
+    def undeformed(self, pose: np.ndarray) -> np.ndarray:
+        """The same of the straight link."""
+        return placed(self._points, pose @ self._origin)
+
+    def strain(self, q: np.ndarray) -> np.ndarray:
+        """(p,) m/m: axial strain by bending, -y v'' - z w'', positive in tension."""
+        curvature = self._between(self._beam.curvature(q))
+        return self._offset[:, 2] * curvature[:, 1] - self._offset[:, 1] * curvature[:, 2]
+
+    def deflection(self, q: np.ndarray) -> np.ndarray:
+        """(p,) m: how far each point is from where the straight link has it."""
+        return np.linalg.norm(self.in_beam(q) - self._points, axis=1)
+
+
+def placed(points: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """Points (p, 3) of a frame at `pose` (4, 4) in the outer frame."""
+    return points @ pose[:3, :3].T + pose[:3, 3]
+
+
+def swept(model: Model, link: str) -> Skin:
+    """The section swept along the beam, closed at both ends; outer faces look outwards."""
+    points = _outline(model.beam(link).flexible)
+    return Skin(model, link, points.reshape(-1, 3), _triangles())
+
+
+def _outline(flexible: FlexibleLink) -> np.ndarray:
+    """Points (stations, corners, 3) of the sections' outlines in the beam's frame, m."""
+    stations = np.linspace(0.0, flexible.length, STATIONS)
+    properties = flexible.properties(stations)
+    thin = np.full(STATIONS, 0.01 * flexible.length)     # where the size is not known
+    half_y = thin if properties.half_y is None else np.asarray(properties.half_y)
+    half_z = thin if properties.half_z is None else np.asarray(properties.half_z)
+    angles = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
+    around = np.column_stack((np.cos(angles), np.sin(angles)))
+    if flexible.section_shape not in ROUND:
+        around /= np.abs(around).max(axis=1, keepdims=True)      # the circle, made square
+    points = np.empty((STATIONS, CORNERS, 3))
+    points[..., 0] = stations[:, None]
+    points[..., 1] = half_y[:, None] * around[:, 0]
+    points[..., 2] = half_z[:, None] * around[:, 1]
+    return points
+
+
+def _triangles() -> np.ndarray:
+    rows, columns = np.meshgrid(np.arange(STATIONS - 1), np.arange(CORNERS), indexing='ij')
+    first = rows * CORNERS + columns
+    second = rows * CORNERS + (columns + 1) % CORNERS
+    sides = np.concatenate([
+        np.stack((first, second, second + CORNERS), axis=-1).reshape(-1, 3),
+        np.stack((first, second + CORNERS, first + CORNERS), axis=-1).reshape(-1, 3)])
+    fan = np.array([(0, k, k + 1) for k in range(1, CORNERS - 1)])
+    return np.concatenate((sides, fan[:, ::-1], fan + (STATIONS - 1) * CORNERS))
