@@ -5,10 +5,7 @@ import numpy as np
 
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, advance
-<<<<<<< HEAD
 from flex_dynamics.kernels.layout import DOF, PINNED
-from flex_dynamics.loads import Loads, point_wrenches
-=======
 from flex_dynamics.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model import Model
 
