@@ -4,12 +4,12 @@ One step solves M(qm) a + bias(qm, vm) + K qm + D vm = force with qm = q + h/2 v
 vm = v + h/2 a. K and D are constant, so each sweep solves
 (M + h/2 D + h2/4 K) a = force - K (q + h/2 v) - D v - bias(qm, vm) at the last a: stiff modes and
 stiff servo loops never limit the step, and what is iterated is only the slow, gyroscopic part.
-A step whose sweeps do not converge is cut in halves.
+A step whose sweeps do not converge, or that errs much in energy, is cut in halves.
 
 The rule is of second order and symmetric, but M changes with q, and where a mode is faster than
 the step it errs in energy by h/8 dv' dM/dt dv, dv the change of speed. So each step ends with a
 balance: kinetic and gravity energy must have grown by the work of all other forces at the middle
-of the step, and the speeds are scaled, by parts in 1e5 at most times, until they have. That is
+of the step, and the speeds are scaled, by a part in 1e5 mostly, until they have. That is
 of third order in h, like the error of the step itself.
 """
 from __future__ import annotations
@@ -40,7 +40,8 @@ DIVERGED = -1
 NOT_CONVERGED = -2
 
 HALVINGS = 6               # a step is cut into 64 at most
-LARGEST_SCALING = 0.01     # of speeds in one step, to balance energy; the rest is kept for later
+LARGEST_SCALING = 0.05     # of speeds in one step, to balance energy; the rest is kept for later
+LARGEST_ERROR = 5e6        # energy error of a step by kinetic energy and tolerance, else it is cut
 SMALLEST_SHARE = 1e-9      # kinetic energy below this share of the rest is not worth balancing
 
 
@@ -156,9 +157,26 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
                 wrenches, R_world, p_world, scratch, roots, root_work, part, tolerance, most,
                 friction)
             used += sweeps
-            if status:
-                if halvings == HALVINGS:
-                    return status, used
+            before, after, height, off = 0.0, 0.0, 0.0, False
+            if status == 0:
+                if balance:
+                    before = kinetic + potential + part * power + work_of_forces(
+                        table, body, coef, q, v, a, tau, servo, scratch, part)
+                for i in range(n):
+                    scratch[9, i], scratch[10, i] = q[i], v[i]
+                    q[i] += part * (v[i] + 0.5 * part * a[i])
+                    v[i] += part * a[i]
+                if balance:
+                    after, height = mechanical_energy(table, body, coef, gravity, q, v, R_world,
+                                                      p_world, w)
+                    off = not abs(after + height - before) < LARGEST_ERROR * tolerance * after
+                    off = off and after > SMALLEST_SHARE * (abs(height) + abs(before))
+                if off and halvings < HALVINGS:
+                    for i in range(n):
+                        q[i], v[i] = scratch[9, i], scratch[10, i]
+            elif halvings == HALVINGS:
+                return status, used
+            if status or (off and halvings < HALVINGS):
                 halvings += 1
                 left *= 2
                 part *= 0.5
@@ -166,17 +184,9 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
                     a[i] = 0.0
                 continue
             left -= 1
-            done = 0.0
             if balance:
-                done = part * power + work_of_forces(table, body, coef, q, v, a, tau, servo,
-                                                     scratch, part)
-            for i in range(n):
-                q[i] += part * (v[i] + 0.5 * part * a[i])
-                v[i] += part * a[i]
-            if balance:
-                before = kinetic + potential + done - ledger[0]
-                kinetic, potential = mechanical_energy(table, body, coef, gravity, q, v, R_world,
-                                                       p_world, w)
+                kinetic, potential = after, height
+                before -= ledger[0]
                 ahead = kinetic + potential - before
                 if kinetic > SMALLEST_SHARE * (abs(potential) + abs(before)):
                     scaling = -0.5 * ahead / kinetic
