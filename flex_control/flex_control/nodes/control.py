@@ -72,7 +72,7 @@ class Control(Node):
 
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
-        self._heard = time.monotonic()
+        self._heard = self._watched = time.monotonic()
         self._trouble = ''                     # why the fail-safe acts
         self._latched = False                  # it acts until someone sets a parameter
         self._lost = False                     # the robot moved on unseen, or without our efforts
@@ -252,7 +252,11 @@ class Control(Node):
     def _watch(self) -> None:
         """Called on and on, by the wall clock: states may have ended."""
         self._drives.go_on()
-        silent, state = time.monotonic() - self._heard, self._last
+        now, state = time.monotonic(), self._last
+        if now - self._watched > 3.0 * WATCH:      # it is us who were held up, and states wait
+            self._heard = now
+        self._watched = now
+        silent = now - self._heard
         if state is None or silent < self._settings.state_timeout:
             return
         self._fail(f'no state for {silent:.1f} s')
