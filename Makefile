@@ -24,6 +24,7 @@ view: setup  ## the same, to be seen: in RViz if installed, else in the browser
 	@$(IN_ENV) ros2 launch flex_bringup view.launch.py
 
 test: setup  ## run every test
+	@$(PYTHON) bare/setup.py browser
 	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
 
 lint: setup  ## check style and types

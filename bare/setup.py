@@ -218,6 +218,24 @@ def warm_up(env: dict[str, str]) -> None:
         lambda line: line.strip())
 
 
+def browser() -> str:
+    """Have a Chromium, which the tests of the browser viewer look with; say what was done."""
+    names = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
+    if any(map(shutil.which, names)):
+        return ''
+    if os.geteuid() != 0 or not shutil.which('apt-get'):
+        return 'set-up: the tests of the viewer need Chromium: sudo apt install chromium'
+    print('installing Chromium for the tests of the viewer (apt-get)', flush=True)
+    env = dict(os.environ, DEBIAN_FRONTEND='noninteractive')
+    install = ['apt-get', 'install', '-y', '--no-install-recommends', 'chromium']
+    try:
+        run('browser', ['apt-get', 'update'], env, lambda line: None)
+        run('browser', install, env, lambda line: None)
+    except SetupError as error:
+        return f'set-up: Chromium, for the tests of the viewer, could not be installed: {error}'
+    return 'set-up: installed Chromium'
+
+
 def main() -> int:
     STATE.mkdir(parents=True, exist_ok=True)
     with (STATE / 'lock').open('w') as lock:
@@ -227,7 +245,9 @@ def main() -> int:
             print('waiting for another set-up of this checkout to end', flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            if sys.argv[1:] == ['peers']:
+            if sys.argv[1:] == ['browser']:
+                print(browser() or 'set-up: Chromium is there', flush=True)
+            elif sys.argv[1:] == ['peers']:
                 requirements = BARE / 'requirements-peers.txt'
                 if step('peers', digest([requirements], sys.version), lambda: run(
                         'peers', ['bash', '-c', '. ./env.sh && python3 -m pip install '

@@ -26,6 +26,7 @@ setup(
             'elastic_joint = flex_control.controllers.elastic_joint:ElasticJoint',
             'feedback_linearization = '
             'flex_control.controllers.feedback_linearization:FeedbackLinearization',
+            'lqg = flex_control.controllers.lqg:LQG',
             'lqr = flex_control.controllers.lqr:LQR',
             'pd = flex_control.controllers.pd:PD',
             'pid = flex_control.controllers.pid:PID',

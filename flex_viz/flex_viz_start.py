@@ -12,3 +12,7 @@ def markers() -> None:
 
 def viewer() -> None:
     start('flex_viz.nodes.viewer')
+
+
+def modes() -> None:
+    start('flex_viz.nodes.modes')

@@ -16,10 +16,12 @@ setup(
     ],
     install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy',
                       'pillow', 'rosbags'],
+    extras_require={'viewer': ['viser']},      # no rosdep key brings it; the viewer says so
     zip_safe=False,
     entry_points={
         'console_scripts': [
             'markers = flex_viz_start:markers',
+            'modes = flex_viz_start:modes',
             'plot = flex_viz.plot:main',
             'state_publisher = flex_viz_start:state_publisher',
             'viewer = flex_viz_start:viewer',

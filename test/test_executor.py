@@ -113,11 +113,16 @@ def test_what_is_made_or_destroyed_in_a_callback_counts_at_once(executor, node):
     assert set(got) == {7}
 
 
-@pytest.mark.parametrize('where', ['subscription', 'timer', 'service'])
+@pytest.mark.parametrize('where', ['subscription', 'timer', 'service', 'coroutine'])
 def test_what_a_callback_raises_comes_out(executor, node, where):
     def fail(*_):
         raise RuntimeError('on purpose')
 
+    async def fail_later(*_):
+        await soon
+        fail()
+
+    soon = Future()
     publisher = node.create_publisher(Int64, 'trap', 10)
     client = node.create_client(Trigger, 'trap_service')
     if where == 'subscription':
@@ -126,11 +131,36 @@ def test_what_a_callback_raises_comes_out(executor, node, where):
     elif where == 'timer':
         node.create_timer(0.01, fail)
     else:
-        node.create_service(Trigger, 'trap_service', fail)
+        node.create_timer(0.2, lambda: soon.set_result(None))
+        node.create_service(Trigger, 'trap_service', fail if where == 'service' else fail_later,
+                            callback_group=ReentrantCallbackGroup())
         assert run_until(executor, client.service_is_ready)
         client.call_async(Trigger.Request())
     with pytest.raises(RuntimeError, match='on purpose'):
         run_until(executor, lambda: False)
+
+
+def test_a_coroutine_that_waits_holds_up_its_own_group_only(executor, node):
+    gate, called = Future(), []
+
+    async def wait(request, response):
+        await gate
+        return response
+
+    other = ReentrantCallbackGroup()
+    node.create_service(Trigger, 'held', wait)
+    client = node.create_client(Trigger, 'held', callback_group=other)
+    assert run_until(executor, client.service_is_ready)
+    answer = client.call_async(Trigger.Request())
+    node.create_timer(0.01, lambda: called.append('same'))
+    node.create_timer(0.01, lambda: called.append('other'), callback_group=other)
+    used = time.thread_time()
+    assert run_until(executor, lambda: called.count('other') > 50)
+    same = called.count('same')
+    assert run_until(executor, lambda: called.count('other') > 100)
+    assert called.count('same') == same and time.thread_time() - used < 5.0
+    gate.set_result(None)
+    assert run_until(executor, lambda: answer.done() and called.count('same') > same)
 
 
 def test_an_idle_executor_sleeps_and_ends_at_once(executor, node):

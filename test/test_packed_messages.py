@@ -1,9 +1,15 @@
 """Messages read and written as bytes are those that rclpy would read and write."""
 import numpy as np
 import pytest
+import rclpy
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
+from flex_control.nodes.stamped_input import StampedInput
+from flex_control.nodes.terms_input import FIELDS as FIELDS_OF_TERMS
+from flex_control.nodes.terms_input import TermsInput
+from flex_description import load_robot
+from flex_dynamics import Model
 from flex_dynamics.nodes.packed import PackedPublisher, PackedReader
 from flex_msgs.msg import DynamicsTerms, FlexState
 
@@ -101,3 +107,34 @@ def test_empty_arrays_stay_empty():
     assert not position.size and not velocity.size
     full = JointState(name=['a', 'b'], effort=[1.0, 2.0], position=[3.0, 4.0])
     assert reader.read(serialize_message(full)) is None
+
+
+def test_terms_by_bytes_are_the_terms_of_the_model():
+    model = Model(load_robot('lab_link'))
+    rng = np.random.default_rng(4)
+    rclpy.init()
+    node = rclpy.create_node('terms')
+    arrived = []
+    terms_input = TermsInput(node, model, StampedInput(True, 0, 10**9), lambda: arrived.append(1))
+    try:
+        for tick in range(1, 5):
+            q, v = 0.1 * rng.normal(size=(2, model.n))
+            expected = model.terms(q, v)
+            message = DynamicsTerms(
+                name=list(model.names), joint_count=model.n_joints, position=q, velocity=v,
+                **{field: np.ravel(value) for field, value in zip(FIELDS_OF_TERMS, expected)})
+            message.header.stamp.nanosec = tick
+            if tick == 3:
+                message.gravity[0] = np.nan
+            if tick == 4:
+                message.name = [f'{name}x' for name in model.names]
+            terms_input._receive(serialize_message(message))
+            if tick < 3:
+                time, found = terms_input.values.at(tick)
+                assert time == tick
+                for one, other in zip(found, expected):
+                    np.testing.assert_array_equal(one, other)
+        assert len(arrived) == 2 and terms_input.rejected == 2
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()

@@ -38,7 +38,11 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument('use_rviz', default_value=str(rviz_installed()).lower(),
                               choices=['true', 'false'],
                               description='RViz; false: a page for the browser'),
-        DeclareLaunchArgument('port', default_value='8080', description='of the page'),
+        DeclareLaunchArgument('host', default_value='127.0.0.1',
+                              description='address that serves the page: this machine alone, or '
+                                          '0.0.0.0 for others too'),
+        DeclareLaunchArgument('port', default_value='8080',
+                              description='of the page; the next free one if it is taken'),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(PathJoinSubstitution([share, 'launch',
                                                                 'sim.launch.py'])),
@@ -47,8 +51,9 @@ def generate_launch_description() -> LaunchDescription:
              namespace=LaunchConfiguration('namespace'),
              condition=UnlessCondition(LaunchConfiguration('use_rviz')),
              remappings=[('/clock', 'clock')],
-             parameters=[{
+             parameters=[LaunchConfiguration('params_file'), {
                  'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str),
                  'overlay': ParameterValue(LaunchConfiguration('overlay'), value_type=str),
+                 'host': ParameterValue(LaunchConfiguration('host'), value_type=str),
                  'port': ParameterValue(LaunchConfiguration('port'), value_type=int)}]),
     ])

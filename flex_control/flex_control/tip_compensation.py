@@ -40,13 +40,17 @@ class TipCompensation:
         self._asked: np.ndarray | None = None
         self._found = False
 
+    def _near(self, joints: np.ndarray) -> bool:
+        last = self._asked
+        return last is not None and bool(np.abs(joints - last).max(initial=0.0) < JUMP)
+
     def correction(self, joints: np.ndarray) -> np.ndarray:
         """What to add (n_joints,) to the joints (n_joints,); the nearest to it if the sagging tip
         cannot get there."""
-        last = self._asked
-        if last is not None and self._found and np.array_equal(last, joints):
+        if (self._found and self._asked is not None
+                and np.array_equal(self._asked, joints)):
             return self._correction
-        near = last is not None and np.abs(joints - last).max(initial=0.0) < JUMP
+        near = self._near(joints)
         model, count = self._model, self._model.n_joints
         self._straight[:count] = joints
         goal = model.pose(self._straight, self.frame)[:3, 3]
@@ -66,10 +70,9 @@ class TipCompensation:
     def reference(self, wanted: Reference, period: float) -> Reference:
         """The wanted motion, corrected; the correction's speed is the difference over `period`
         (s)."""
-        first, before = self._asked is None, self._correction
+        near, before = self._near(wanted.position), self._correction
         change = self.correction(wanted.position) - before
-        steady = not first and period > 0.0 and np.abs(change).max(initial=0.0) < JUMP
-        rate = change / period if steady else np.zeros_like(change)
+        rate = change / period if near and period > 0.0 else np.zeros_like(change)
         return Reference(wanted.position + self._correction, wanted.velocity + rate,
                          wanted.acceleration, wanted.jerk, wanted.snap)
 

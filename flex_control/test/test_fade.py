@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from flex_control import Controller, ControlLoop, Parameter
+from flex_control import ControlError, Controller, ControlLoop, Parameter
 from flex_control.fade import Fade
 from flex_description import load_robot
 from flex_dynamics import Model
@@ -58,6 +58,19 @@ def test_nothing_fades_at_the_start_nor_after_a_reset(link):
     loop.set_parameters({'effort': 5.0})
     loop.reset()
     assert run(loop, 0, 1)[0] == 5.0
+
+
+def test_a_change_that_the_law_refuses_changes_nothing(link):
+    class Picky(Push):
+        def parameters_changed(self):
+            if self.parameters['effort'] > 5.0:
+                raise ControlError('too much for this robot')
+            self.derived = 2.0 * self.parameters['effort']
+
+    loop = ControlLoop(link, Picky(link, {'effort': 3.0}))
+    with pytest.raises(ControlError, match='too much'):
+        loop.set_parameters({'effort': 6.0})
+    assert loop.controller.parameters['effort'] == 3.0 and loop.controller.derived == 6.0
 
 
 def test_no_time_to_fade_is_a_jump():

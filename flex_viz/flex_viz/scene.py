@@ -1,68 +1,149 @@
-"""The robot in a browser: a viser scene that follows the state; without ROS."""
+"""The bent robot in a viser scene, without ROS.
+
+viser knows one colour a mesh, so that the surface of all flexible links is sorted into a mesh for
+each shade.
+"""
 from __future__ import annotations
+
+from collections import deque
+from typing import Any
 
 import numpy as np
 import viser
 
 from flex_dynamics import Model
-from flex_viz.bent_robot import BentRobot
-from flex_viz.elastic import scaled
-from flex_viz.outline import outline
+from flex_viz.bent_robot import Bent, BentRobot
+from flex_viz.colours import Range, shades
+from flex_viz.elastic import scaled, tip_frame
+from flex_viz.marker import quaternion
+from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.visuals import Visual, mesh_path
 
-BLUE, GREY, GHOST = (31, 111, 196), (77, 79, 83), (170, 170, 170)
+SHADES = 9
+GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
+NOTHING = np.zeros((3, 3), dtype=np.float32)
+PATH_SPAN = 5.0      # s of the tip's way
 
 
 class Scene:
-    """Serves a page at http://host:port with the bent robot and a slider for its deflection."""
+    """Draws states into `server`; what it draws is in `coloured_by`, `exaggeration`, `ghost`."""
 
-    def __init__(self, model: Model, host: str = '127.0.0.1', port: int = 8080) -> None:
-        self._model = model
-        self._robot = BentRobot(model)
-        self._tubes = self._robot.skins
-        self._server = viser.ViserServer(host=host, port=port, verbose=False,
-                                         label=f'flex: {model.robot.name}')
-        self.address = f'http://{host}:{self._server.get_port()}'
-        still = np.zeros(model.n)
-        reach = max((float(np.abs(line).max()) for line in outline(model, still).values()),
-                    default=1.0)
-        self._server.scene.set_up_direction('+z')
-        self._server.scene.add_grid('/floor', 2.0 * reach, 2.0 * reach)
-        self._server.initial_camera.position = (0.6 * reach, -1.4 * reach, 0.8 * reach)
-        self._server.initial_camera.look_at = (0.0, 0.0, 0.3 * reach)
-        self._meshes = {
-            name: self._server.scene.add_mesh_simple(
-                f'/links/{name}', self._robot.at(still).vertices[name], tube.faces, color=BLUE,
-                side='double')
-            for name, tube in self._tubes.items()}
-        self._figures = self._server.gui.add_markdown('waiting for a state')
-        self._factor = self._server.gui.add_slider(
-            'deflection drawn times', min=0.0, max=20.0, step=0.5, initial_value=1.0)
-        self._ghost = self._server.gui.add_checkbox('straight links in grey', True)
+    def __init__(self, server: viser.ViserServer, model: Model, tip: str = '') -> None:
+        self.model, self._scene = model, server.scene
+        self.robot = BentRobot(model)
+        self.tip = tip or tip_frame(model)
+        self.exaggeration, self.ghost, self.path = 1.0, True, True
+        self.coloured_by = 'strain'
+        reach = self.robot.reach()
+        self._scene.set_up_direction('+z')
+        self._scene.add_grid('/floor', 2.0 * reach, 2.0 * reach)
+        # The usual light makes all colours pale; this one leaves strain to be seen.
+        self._scene.configure_environment_map(None)
+        self._scene.configure_default_lights(False)
+        self._scene.add_light_ambient('/light/ambient', intensity=2.2)
+        self._scene.add_light_directional('/light/sun', intensity=1.5,
+                                          position=(0.5 * reach, -reach, 2.0 * reach))
+        server.initial_camera.position = (0.6 * reach, -1.1 * reach, 0.6 * reach)
+        server.initial_camera.look_at = (0.0, 0.0, 0.25 * reach)
+        faces = np.arange(3).reshape(1, 3)
+        self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', NOTHING, faces, side='double',
+                                                  visible=False) for at in range(SHADES)]
+        self._straight = {name: self._scene.add_mesh_simple(
+            f'/straight/{name}', skin.undeformed(np.eye(4)).astype(np.float32), skin.faces,
+            color=GHOST, opacity=0.35, side='double', cast_shadow=False, receive_shadow=False)
+            for name, skin in self.robot.skins.items()}
+        self._rigid = [(link, visual, self._add(f'/rigid/{link}/{at}', visual))
+                       for link, visuals in self.robot.visuals.items()
+                       for at, visual in enumerate(visuals)]
+        line = np.zeros((1, 2, 3), dtype=np.float32)
+        width = 0.004 * reach
+        self._lines = self._scene.add_line_segments('/lines', line, GREY, thickness=2.0 * width,
+                                                    visible=False)
+        self._way = self._scene.add_line_segments('/tip', line, PATH, thickness=width,
+                                                  visible=False)
+        self._points: deque[tuple[float, np.ndarray]] = deque()
+        self._ranges = {by: Range(by) for by in ('strain', 'deflection', 'none')}
+        self.top = 0.0                 # of the colours
+
+    def _add(self, name: str, visual: Visual) -> Any:
+        colour = np.array(visual.colour[:3])
+        opacity = visual.colour[3] if visual.colour[3] < 1.0 else None
+        size = visual.size
+        if visual.kind == 'box':
+            return self._scene.add_box(name, colour, tuple(size), opacity=opacity)
+        if visual.kind == 'cylinder':
+            return self._scene.add_cylinder(name, size[0] / 2.0, size[2], colour, opacity=opacity)
+        if visual.kind == 'sphere':
+            return self._scene.add_icosphere(name, size[0] / 2.0, colour, opacity=opacity)
+        try:
+            corners = load_mesh(mesh_path(visual.mesh, self.model.robot)) * size
+        except MeshError as error:
+            self.robot.problems.append(f'a visual is not drawn: {error}')
+            corners = np.zeros((1, 3, 3))
+        return self._scene.add_mesh_simple(
+            name, corners.reshape(-1, 3).astype(np.float32),
+            np.arange(3 * len(corners)).reshape(-1, 3), color=colour, opacity=opacity,
+            flat_shading=True, side='double')
+
+    def forget(self) -> None:
+        """Begin the tip's way and the range of the colours anew."""
+        self._points.clear()
+        for one in self._ranges.values():
+            one.reset()
 
     def show(self, time: float, q: np.ndarray) -> None:
         """Draw the state q (n,) at `time` (s)."""
-        factor = float(self._factor.value)
-        rigid = [line for name, line in outline(self._model, q, factor).items()
-                 if name not in self._tubes]
-        straight = outline(self._model, q, 0.0)
-        bent = outline(self._model, q, 1.0)
-        with self._server.atomic():
-            for name, points in self._robot.at(scaled(self._model, q, factor)).vertices.items():
-                self._meshes[name].vertices = points.astype(np.float32)
-            self._lines('/rigid', rigid, GREY)
-            self._lines('/straight', [straight[name] for name in self._tubes]
-                        if self._ghost.value else [], GHOST)
-            most = max((float(np.linalg.norm(bent[name][-1] - straight[name][-1]))
-                        for name in self._tubes), default=0.0)
-            self._figures.content = (f'simulated time {time:.2f} s, largest deflection '
-                                     f'{1e3 * most:.1f} mm')
+        drawn = scaled(self.model, q, self.exaggeration)
+        bent = self.robot.at(drawn)
+        self._show_surface(q, bent)
+        for link, visual, handle in self._rigid:
+            pose = bent.poses[link] @ visual.pose
+            x, y, z, w = quaternion(pose)
+            handle.position, handle.wxyz = pose[:3, 3], (w, x, y, z)
+        if self.ghost:
+            for name, points in self.robot.straight(q).items():
+                self._straight[name].vertices = points.astype(np.float32)
+        for mesh in self._straight.values():
+            mesh.visible = self.ghost
+        if len(bent.lines):
+            self._lines.points = bent.lines.astype(np.float32)
+            self._lines.visible = True
+        self._show_path(time, drawn)
 
-    def _lines(self, name: str, lines: list[np.ndarray], colour: tuple[int, int, int]) -> None:
-        """Replace the polylines under `name`."""
-        pieces = [np.stack((line[:-1], line[1:]), axis=1) for line in lines]
-        points = np.concatenate(pieces) if pieces else np.zeros((1, 2, 3))
-        self._server.scene.add_line_segments(name, points.astype(np.float32), colour,
-                                             thickness=0.02, visible=bool(pieces))
+    def _show_surface(self, q: np.ndarray, bent: Bent) -> None:
+        values = self.robot.values(q, self.coloured_by)
+        largest = max((float(np.abs(some).max()) for some in values.values()), default=0.0)
+        self.top = self._ranges[self.coloured_by].top(largest)
+        corners, means = [np.zeros((0, 3, 3))], [np.zeros(0)]
+        for name, skin in self.robot.skins.items():
+            corners.append(bent.vertices[name][skin.faces])
+            means.append(values[name][skin.faces].mean(axis=1))
+        triangles, value = np.concatenate(corners), np.concatenate(means)
+        low = -self.top if self.coloured_by == 'strain' else 0.0
+        levels = np.linspace(low, self.top, SHADES)
+        share = (value - low) / (self.top - low)
+        shade = np.clip(np.rint(share * (SHADES - 1)), 0, SHADES - 1).astype(int)
+        colours = np.rint(255.0 * shades(levels, self.top, self.coloured_by)).astype(int)
+        for at, mesh in enumerate(self._bent):
+            mine = triangles[shade == at].reshape(-1, 3)
+            mesh.visible = bool(len(mine))
+            if len(mine):
+                # Faces that name vertices beyond the new ones must not be there for a moment.
+                mesh.faces = np.zeros((1, 3), dtype=np.uint32)
+                mesh.vertices = mine.astype(np.float32)
+                mesh.faces = np.arange(len(mine), dtype=np.uint32).reshape(-1, 3)
+                red, green, blue = (int(part) for part in colours[at])
+                mesh.color = (red, green, blue)
 
-    def close(self) -> None:
-        self._server.stop()
+    def _show_path(self, time: float, drawn: np.ndarray) -> None:
+        points = self._points
+        if points and time < points[-1][0]:
+            points.clear()
+        if not points or time > points[-1][0]:
+            points.append((time, self.model.pose(drawn, self.tip)[:3, 3]))
+        while points[0][0] < time - PATH_SPAN:
+            points.popleft()
+        way = np.array([point for _, point in points])
+        self._way.visible = self.path and len(way) > 1
+        if len(way) > 1:
+            self._way.points = np.stack((way[:-1], way[1:]), axis=1).astype(np.float32)

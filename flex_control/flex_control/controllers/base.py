@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flex_control.errors import ControlError
 from flex_control.measurements import Measurements
 from flex_control.parameters import Parameter, check_all
 from flex_control.trajectories.base import Reference
-from flex_dynamics import Model
+from flex_dynamics import DynamicsError, Model
 from flex_dynamics.model import Terms
 
 
@@ -49,9 +50,15 @@ class Controller:
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Set some parameters, the others stay; ControlError, and no change, if one is bad."""
-        given = {**self.parameters, **parameters}
+        before, given = self.parameters, {**self.parameters, **parameters}
         self.parameters = check_all(self.PARAMETERS, given, self.model.n_joints)
-        self.parameters_changed()
+        try:
+            self.parameters_changed()
+        except (ControlError, DynamicsError):
+            self.parameters = before
+            if before:
+                self.parameters_changed()
+            raise
 
     def parameters_changed(self) -> None:
         """Called after each change of parameters, to derive from them what `update` needs."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from flex_control.controllers.lqr import LQR
 from flex_control.controllers.lqr_design import LqrGains
+from flex_control.errors import ControlError
 from flex_control.estimators import FilterNoise, FlexibleStateFilter
 from flex_control.estimators.filter_model import FilterModel
 from flex_control.estimators.flexible_state import MOST_MISSED
@@ -100,11 +101,15 @@ class LQG(LQR):
         gains = self._schedule()
         joints = self.model.n_joints
         readings = self.measurements or Measurements(self.q[:joints], self.v[:joints])
-        if self._acting is None:
-            self._acting = self._wanted.effort, self.reference
-        else:
-            self.estimator.predict(*self._acting, period)
-        self.estimator.correct(readings, *self._acting)
+        try:
+            if self._acting is None:
+                self._acting = self._wanted.effort, self.reference
+            else:
+                self.estimator.predict(*self._acting, period)
+            self.estimator.correct(readings, *self._acting)
+        except ControlError:
+            self.reset()        # the next update begins anew
+            raise
         return self._remember(self._law(gains, self.estimator.q, self.estimator.v, period))
 
     def _remember(self, effort: np.ndarray) -> np.ndarray:

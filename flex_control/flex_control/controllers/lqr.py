@@ -34,7 +34,7 @@ class LQR(Controller):
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('tip_error', 10.0, 'error of a tip that costs as much as `effort`', 'mm',
+        Parameter('tip_error', 3.0, 'error of a tip that costs as much as `effort`', 'mm',
                   1e-3, 1e5),
         Parameter('joint_error', 0.1, 'error of a joint that costs as much as `effort`',
                   'rad or m', 1e-6, 1e3),
@@ -43,7 +43,7 @@ class LQR(Controller):
         Parameter('effort', (), 'effort beyond what the wanted motion takes that costs as much as '
                   'the errors above; empty: what a force of 50 N at the tip asks of the joint in '
                   'its longest reach', 'N m or N', 1e-6, 1e9, per_joint=True),
-        Parameter('effort_time', 0.05, 'time in which the effort may change by `effort` for the '
+        Parameter('effort_time', 0.02, 'time in which the effort may change by `effort` for the '
                   'same cost: the gains fall off above its inverse', 's', 1e-4, 10.0),
         Parameter('integral_time', 0.5, 'time in which a constant error costs once more; 0: '
                   'no integral action', 's', 0.0, 1e4),

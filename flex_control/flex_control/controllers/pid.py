@@ -8,7 +8,7 @@ import numpy as np
 from flex_control.controllers.pd import PD
 from flex_control.parameters import Parameter
 
-SLOWER = 5.0      # the integral's corner is this much below the bandwidth kp / kd
+SLOWER = 10.0     # the integral's corner is this much below the bandwidth kp / kd
 
 
 class PID(PD):
@@ -21,7 +21,7 @@ class PID(PD):
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
         *PD.PARAMETERS,
-        Parameter('ki', (), 'gains of the integral; empty: kp^2 / kd / 5',
+        Parameter('ki', (), 'gains of the integral; empty: kp^2 / kd / 10',
                   'N m/(rad s) or N/(m s)', 0.0, 1e9, per_joint=True),
         Parameter('integral_limit', (), 'largest effort of the integral; empty: the effort limit',
                   'N m or N', 0.0, 1e9, per_joint=True),

@@ -20,10 +20,10 @@ class FilterNoise:
     """Standard deviations, by physical meaning. A sensor with 0 is not used.
 
     Motion: `effort` is the density of errors of joint efforts, one number a joint or one for all
-    (default: what a force of 0.02 N/sqrt(Hz) at the tip asks in the longest reach), `power` what unknown shaking puts
-    into every mode, `push` and `push_time` size and correlation time of forces on the tip's IMU
-    or, without one, the last link; above `trusted` the model's modes count as noise with the
-    energy `untrusted`.
+    (default: what a force of 0.02 N/sqrt(Hz) at the tip asks in the longest reach), `power` what
+    unknown shaking puts into every mode, `push` and `push_time` size and correlation time of
+    forces at the last IMU or, without one, on the last link. Above `trusted` the model's modes
+    count as noise with the energy `untrusted`.
     """
 
     joint_position: float = 1e-5    # rad or m
@@ -43,10 +43,11 @@ class FilterNoise:
 class FilterModel:
     """Sampled motion of the state (q, v, push), scaled, and the rows of its sensors.
 
-    to_scaled (2 n, 2 n) takes (q, v) to the filter's coordinates, from_scaled back. F, Q: (2 n + 3,
-    2 n + 3). held (2 n, n): what accelerations held over the period add. follow (n, n_joints):
-    how all coordinates go with the joints, quasi-statically. slope_q, slope_v (n, n): of the
-    accelerations. inverse (n, n): of M. by_effort (n, n_joints), by_push (n, 3). rows: name to (m, 2 n + 3).
+    to_scaled (2 n, 2 n) takes (q, v) to the filter's coordinates, from_scaled back. F, Q:
+    (2 n + 3, 2 n + 3). held (2 n, n): what accelerations held over the period add. follow
+    (n, n_joints): how all coordinates go with the joints, quasi-statically. slope_q, slope_v
+    (n, n): of the accelerations. inverse (n, n): of M. by_effort (n, n_joints), by_push (n, 3).
+    rows: name of a reading to its slopes (m, 2 n + 3).
     """
 
     rest: RestModel
@@ -182,6 +183,6 @@ def refuse_unobservable(model: Model, made: FilterModel, noise: FilterNoise) -> 
     name = model.names[int(np.argmax(shares))]
     sensors = ', '.join(key for key, row in made.rows.items()
                         if getattr(noise, key) > 0.0 and len(row)) or 'none'
-    raise ControlError(f'{name} does not show in any sensor (used: {sensors}) and does not come to '
-                       'rest by itself: it can not be estimated; use encoders, or put a gauge or '
-                       'an IMU where it moves')
+    raise ControlError(f'{name} does not show in any sensor (used: {sensors}) and does not come '
+                       'to rest by itself: it can not be estimated; use encoders, or put a '
+                       'gauge or an IMU where it moves')

@@ -16,9 +16,10 @@ from flex_control.linear import RestModel, finish, rest_model
 from flex_control.linear.job import Pieces
 from flex_control.measurements import Measurements
 from flex_control.trajectories.base import Reference
-from flex_dynamics import DynamicsError, Model, Sensors
+from flex_dynamics import Model, Sensors
 
 MOST_MISSED = 50     # periods without an update that are bridged; after more it starts anew
+LARGEST = 1e6        # of scaled coordinates: energies of 1e12 J and forces of 1e6 N
 START_ENERGY = 1e-4  # J that every mode may have at the start
 START_JOINTS = 1e-2  # rad or m that joints may be off at the start
 
@@ -113,6 +114,10 @@ class FlexibleStateFilter:
 
     def _read(self) -> None:
         assert self._filter is not None
+        if not np.abs(self._filter.x).max() < LARGEST:
+            raise ControlError('Kalman filter: the estimate has left all bounds: the readings '
+                               'contradict the model; check sensors, payload and noise levels, '
+                               'and begin anew')
         n = self.model.n
         state = self._made.from_scaled @ self._filter.x[:-3]
         self.q, self.v, self.push = state[:n], state[n:], self._filter.x[-3:]
@@ -139,10 +144,10 @@ class FlexibleStateFilter:
     def _constant_acceleration(self, effort: np.ndarray, reference: Reference) -> np.ndarray:
         """Accelerations (n,) at the quasi-static motion of the joints, less their linear part.
 
-        Forces are those of the equations of motion at that very pose, but they meet the mass matrix
-        of the linear model: what balances there must balance here too. The inverse of M changes by
-        a multiple of itself within hundredths of a radian where links are light, and would turn
-        balanced efforts into accelerations.
+        Forces are those of the equations of motion at that very pose, but they meet the mass
+        matrix of the linear model: what balances there must balance here too. The inverse of M
+        changes by a multiple of itself within hundredths of a radian where links are light, and
+        would turn balanced efforts into accelerations.
         """
         made, joints = self._made, self.model.n_joints
         moved = self.q[:joints] - made.rest.q[:joints]
@@ -150,12 +155,7 @@ class FlexibleStateFilter:
         seen = made.rest.B.T
         total = (effort + self.drive_stiffness * (reference.position - seen @ q)
                  + self.drive_damping * (reference.velocity - seen @ v))
-        try:
-            force = self.model.inverse_dynamics(q, v, self._still)
-        except DynamicsError as error:
-            raise ControlError('Kalman filter: the estimate has left what the model can be '
-                               f'({error}); the readings contradict the model: check sensors, '
-                               'payload and noise levels, and begin anew') from None
+        force = self.model.inverse_dynamics(q, v, self._still)
         return (made.by_effort @ total - made.inverse @ force
                 - made.slope_q @ q - made.slope_v @ v)
 

@@ -12,7 +12,7 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from flex_control import ControlError, Controller, ControlLoop, SetPoints
+from flex_control import ControlError, Controller, ControlLoop
 from flex_control.nodes.control_parameters import (
     Settings,
     declare_reader,
@@ -25,10 +25,10 @@ from flex_control.nodes.control_parameters import (
 )
 from flex_control.nodes.controllers import Controllers
 from flex_control.nodes.drives import Drives
+from flex_control.nodes.fail_safe import FailSafe
 from flex_control.nodes.inputs import Inputs
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
-from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import (
     Diagnostics,
     NodeError,
@@ -57,7 +57,7 @@ class Control(Node):
         reader = declare_reader(self, model)
         try:
             controller = self._controllers.get(self._name)
-            self._fallback = self._controllers.get('pd') if settings.fail_safe == 'hold' else None
+            fallback = self._controllers.get('pd') if settings.fail_safe == 'hold' else None
         except ControlError as error:
             raise NodeError(f'parameter controller: {error}') from None
         self.loop = ControlLoop(model, controller, declare_trajectory(self, reader), settings.fade)
@@ -69,13 +69,12 @@ class Control(Node):
         self._inputs.want(controller)
         self._drives = self.make_drives()
         self._drives.want(controller)
+        self._safe = FailSafe(self, self.loop, self._motion, self._drives, settings.fail_safe,
+                              fallback, self._send)
 
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
-        self._heard = time.monotonic()
-        self._trouble = ''                     # why the fail-safe acts
-        self._latched = False                  # it acts until someone sets a parameter
-        self._lost = False                     # the robot moved on unseen, or without our efforts
+        self._heard = self._watched = time.monotonic()
         self._sent: int | None = None          # time of the state that the last command answered
         self._commands = self.make_command_output()
         self._reports = Reports(self, self._joints, settings.report_period)
@@ -129,7 +128,7 @@ class Control(Node):
             self._switch(name, controller)
         self._motion.shaper, self._motion.shaper_modes = shaper, modes
         if gains or 'controller' in changes:
-            self._latched = False
+            self._safe.latched = False
         return SetParametersResult(successful=True)
 
     def _change_gains(self, controller: Controller, given: dict[str, Any]) -> None:
@@ -167,7 +166,7 @@ class Control(Node):
         self._inputs.clear()
         self._drives.restart()
         self._motion.restart()
-        self._trouble, self._motion.blocked, self._latched, self._lost = '', '', False, False
+        self._safe.reset()
         self.loop.set_controller(self._wanted)
         self.loop.reset()
 
@@ -181,23 +180,20 @@ class Control(Node):
         if wanted is not running or self._last is None:
             missing = missing or self._drives.missing(wanted)
         if not missing:
-            if not self._latched:
-                self._recover(state)
+            if not self._safe.latched:
+                self._safe.end(state)
                 if running is not wanted:
                     loop.set_controller(wanted)
         elif self._last is None or (self._settings.lockstep
                                     and self._inputs.missing(running, state.time)):
             return                             # time stands still until it comes
-        elif not self._trouble and self._inputs.missing(running, state.time):
-            self._fail(missing)
+        elif not self._safe.why and self._inputs.missing(running, state.time):
+            self._safe.begin(missing)
         self._waiting, self._last = None, state
         self._answer(state)
 
     def _answer(self, state: State) -> None:
-        if self._trouble and self._settings.fail_safe != 'hold':
-            self._lost = True
-            if self._settings.fail_safe == 'zero':
-                self._let_go(state)
+        if self._safe.answers(state):
             return
         loop, joints = self.loop, self.model.n_joints
         position, velocity = state.q[:joints], state.v[:joints]
@@ -205,78 +201,42 @@ class Control(Node):
         try:
             efforts = loop.step(1e-9 * state.time, state.q, state.v, terms, measurements)
         except ControlError as error:
-            failed, self._latched = loop.controller, True
-            self._fail(f'controller {self._name}: {error}')
-            if loop.controller is not failed or self._settings.fail_safe == 'zero':
-                self._answer(state)
+            failed, self._safe.latched = loop.controller, True
+            self._safe.begin(f'controller {self._name}: {error}')
+            if loop.controller is not failed or self._safe.kind != 'hold':
+                self._answer(state)            # once more, by the fail-safe
             return
         wanted = loop.controller.reference
         self._send(state, efforts, wanted.position, wanted.velocity)
         self._motion.follow(state.time, position, velocity)
         self._reports.add(state.time, wanted, position, velocity, efforts)
 
-    def _let_go(self, state: State) -> None:
-        """No effort; the drives damp, about where the joints are."""
-        joints = self.model.n_joints
-        self._send(state, np.zeros(joints), state.q[:joints], np.zeros(joints))
-
     def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> None:
         self._sent = state.time
         self._commands.publish(state.time, position, velocity, efforts)
 
-    # Trouble --------------------------------------------------------------------------------
-
-    def _fail(self, why: str) -> None:
-        """Let the fail-safe act."""
-        if not self._trouble:
-            self.get_logger().error(f'{why}: the fail-safe ({self._settings.fail_safe}) acts')
-            self._motion.give_up(f'the fail-safe acts: {why}')
-            if self._fallback is not None and self.loop.controller is not self._fallback:
-                self._drives.tell_fallback(self._fallback)
-                self.loop.set_controller(self._fallback)
-        self._trouble = self._motion.blocked = why
-
-    def _recover(self, state: State) -> None:
-        """What was lost, if anything was, is there again: go on, at rest."""
-        if not self._trouble:
-            return
-        self.get_logger().info(f'controller {self._name} goes on')
-        self._trouble, self._motion.blocked = '', ''
-        if self._lost:       # hold where the robot is found
-            self._lost = False
-            self.loop.reset()
-            self.loop.set_trajectory(SetPoints([1e-9 * state.time],
-                                               [state.q[:self.model.n_joints]]))
-
     def _watch(self) -> None:
         """Called on and on, by the wall clock: states may have ended."""
         self._drives.go_on()
-        silent, state = time.monotonic() - self._heard, self._last
+        now, state = time.monotonic(), self._last
+        if now - self._watched > 3.0 * WATCH:      # it is us who were held up, and states wait
+            self._heard = now
+        self._watched = now
+        silent = now - self._heard
         if state is None or silent < self._settings.state_timeout:
             return
-        self._fail(f'no state for {silent:.1f} s')
-        self._lost = True
-        if self._settings.fail_safe == 'zero':
-            self._let_go(state)
-        elif self._settings.fail_safe == 'hold':
-            # Without states no loop is closed: carry the weight, and let the drives hold.
-            joints = self.model.n_joints
-            try:
-                efforts = self.model.statics(state.q[:joints])[1]
-            except DynamicsError as error:
-                self.get_logger().error(f'no command sent: {error}', throttle_duration_sec=1.0)
-                return
-            self._send(state, efforts, state.q[:joints], np.zeros(joints))
+        self._safe.begin(f'no state for {silent:.1f} s')
+        self._safe.act_unseen(state)
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         level, text = DiagnosticStatus.OK, 'running'
         missing = self._drives.missing(self._wanted)
         if self._waiting is not None:
             missing = missing or self._inputs.missing(self._wanted, self._waiting.time)
-        if self._trouble:
+        if self._safe.why:
             level = DiagnosticStatus.ERROR
-            text = f'fail-safe ({self._settings.fail_safe}): {self._trouble}'
+            text = f'fail-safe ({self._safe.kind}): {self._safe.why}'
         elif missing:
             level, text = DiagnosticStatus.WARN, f'waiting: {missing}'
         elif self.loop.controller is not self._wanted:

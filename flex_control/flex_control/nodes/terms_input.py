@@ -6,13 +6,18 @@ from collections.abc import Callable
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 
 from flex_control.nodes.stamped_input import StampedInput
 from flex_dynamics import Model
 from flex_dynamics.model import Terms
 from flex_dynamics.nodes.common import nanoseconds
+from flex_dynamics.nodes.packed import PackedReader
 from flex_dynamics.nodes.state_input import DEPTH
 from flex_msgs.msg import DynamicsTerms
+
+FIELDS = ('mass', 'coriolis', 'stiffness', 'damping', 'gravity', 'input')
 
 
 class TermsInput:
@@ -26,7 +31,8 @@ class TermsInput:
                  arrived: Callable[[], None]) -> None:
         self._node, self._model, self._arrived = node, model, arrived
         self._names = list(model.names)
-        self._subscription = None
+        self._subscription: Subscription | None = None
+        self._reader = PackedReader((*FIELDS, 'position', 'velocity'))
         self.values = values
         self.rejected = 0
 
@@ -34,32 +40,42 @@ class TermsInput:
         """Listen from now on."""
         if self._subscription is None:
             self._subscription = self._node.create_subscription(
-                DynamicsTerms, 'dynamics_terms', self._receive, QoSProfile(depth=DEPTH))
+                DynamicsTerms, 'dynamics_terms', self._receive, QoSProfile(depth=DEPTH), raw=True)
 
-    def _receive(self, message: DynamicsTerms) -> None:
-        problem = self._problem(message)
-        if problem:
-            self.rejected += 1
-            self._node.get_logger().warning(f'dynamics_terms ignored: {problem}',
-                                            throttle_duration_sec=1.0)
-            return
+    def _receive(self, data: bytes) -> None:
+        found = self._reader.read(data)
+        if found is None:
+            message = deserialize_message(data, DynamicsTerms)
+            problem = self._misfit(message)
+            if problem:
+                self._reject(problem)
+                return
+            self._reader.learn(data, message)
+            found = nanoseconds(message.header.stamp), [
+                np.array(getattr(message, name)) for name in FIELDS]
+        time, values = found
+        for name, array in zip(FIELDS, values):
+            if not np.isfinite(array).all():
+                self._reject(f'{name}: expected finite numbers')
+                return
         n, joints = self._model.n, self._model.n_joints
-        terms = Terms(*(np.array(values).reshape(shape) for values, shape in (
-            (message.mass, (n, n)), (message.coriolis, (n, n)), (message.stiffness, (n, n)),
-            (message.damping, (n, n)), (message.gravity, (n,)), (message.input, (n, joints)))))
-        self.values.put(nanoseconds(message.header.stamp), terms)
+        shapes = ((n, n), (n, n), (n, n), (n, n), (n,), (n, joints))
+        self.values.put(time, Terms(*(array.reshape(shape)
+                                      for array, shape in zip(values, shapes))))
         self._arrived()
 
-    def _problem(self, message: DynamicsTerms) -> str:
+    def _reject(self, problem: str) -> None:
+        self.rejected += 1
+        self._node.get_logger().warning(f'dynamics_terms ignored: {problem}',
+                                        throttle_duration_sec=1.0)
+
+    def _misfit(self, message: DynamicsTerms) -> str:
+        """Why these are no terms of this robot, or empty."""
         n, joints = self._model.n, self._model.n_joints
         if list(message.name) != self._names or message.joint_count != joints:
             return (f'name: expected the {n} coordinates of {self._model.robot.name}, found '
                     f'{len(message.name)} others')
-        for what, size in (('mass', n * n), ('coriolis', n * n), ('stiffness', n * n),
-                           ('damping', n * n), ('gravity', n), ('input', n * joints)):
-            values = getattr(message, what)
-            if len(values) != size:
-                return f'{what}: expected {size} numbers, found {len(values)}'
-            if not np.isfinite(values).all():
-                return f'{what}: expected finite numbers'
+        for name, size in zip(FIELDS, (n * n, n * n, n * n, n * n, n, n * joints)):
+            if len(getattr(message, name)) != size:
+                return f'{name}: expected {size} numbers, found {len(getattr(message, name))}'
         return ''

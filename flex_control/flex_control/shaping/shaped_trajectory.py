@@ -5,7 +5,7 @@ import bisect
 import math
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import CubicSpline, make_interp_spline
 
 from flex_control.shaping.impulses import heights_of
 from flex_control.shaping.shaper import Shaper
@@ -13,6 +13,7 @@ from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 
 GRID = 0.05              # s, between poses at which the modes are computed
 FEWEST_POSES, MOST_POSES = 8, 400
+DENSER = 20              # instants for the phase of a mode, per pose
 DEGREE = 5               # of the splines of time: smooth enough for snap
 
 
@@ -35,41 +36,47 @@ class Shaped(Trajectory):
         self.trajectory, self.shaper = trajectory, shaper
         self.start = float(trajectory.start)
         last = trajectory.sample(trajectory.end).position
-        self._modes = shaper.modes_at(last)
+        self._groups = shaper.groups_at(last)
         at_end = shaper.impulses_at(last)
         # Poses on the way may be slower than the last one; twice its delay is room enough.
         reach = 2.0 * float(at_end.delays[-1]) + GRID
         self._past: list[tuple[float, Trajectory]] = []       # (end, trajectory), newest first
+        self._mean_delay = float(at_end.heights @ at_end.delays)
         if previous is not None:
+            # The past must not be delayed anew.
+            self._mean_delay = previous._mean_delay
+            if previous.shaper.modes == shaper.modes:
+                self._groups = previous._groups
             followed = [(self.start, previous.trajectory), *previous._past]
             self._past = [old for old in followed if old[0] > self.start - reach]
+        self._modes = shaper.modes_at(last, self._groups)
         begin, horizon = self.start - reach, float(trajectory.end) + reach
         count = int(np.clip(math.ceil((horizon - begin) / GRID), FEWEST_POSES, MOST_POSES))
         times = np.linspace(begin, horizon, count)
-        self._heights, origins = self._plan(times, float(at_end.heights @ at_end.delays))
+        self._heights, origins = self._plan(times)
         self._set_splines(times, origins)
         self.end = float(np.interp(trajectory.end, origins.min(axis=0), times))
         self.delay = self.end - float(trajectory.end)
 
-    def _plan(self, times: np.ndarray, mean_delay: float) -> tuple[np.ndarray, np.ndarray]:
+    def _plan(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Heights (k,), and for each the times (k, m) of x that are played at `times` (m,)."""
         rates = np.zeros((len(self._modes), len(times)))
         for at, time in enumerate(times):
             # The arm is where the shaped motion is, which is behind x by the mean delay.
-            found = self.shaper.modes_at(self.unshaped(time - mean_delay).position)
-            for mode in range(len(self._modes)):
-                rates[mode, at] = found[min(mode, len(found) - 1)][0]
+            found = self.shaper.modes_at(self.unshaped(time - self._mean_delay).position,
+                                         self._groups)
+            rates[:, at] = [rate for rate, _ in found or self._modes]
         heights, origins = np.ones(1), times[None, :]
+        dense = np.linspace(times[0], times[-1], DENSER * (len(times) - 1) + 1)
         for rate, (_, ratio) in zip(rates, self._modes):
-            steps = 0.5 * np.diff(times) * (rate[1:] + rate[:-1])
-            phase = np.concatenate(([0.0], np.cumsum(steps)))
+            phase = CubicSpline(times, rate).antiderivative()(dense)
             shape = heights_of(self.shaper.name, ratio)
             parts = []
             for impulse in range(len(shape)):
-                wanted = np.interp(origins, times, phase) - impulse * np.pi
+                wanted = np.interp(origins, dense, phase) - impulse * np.pi
                 # Before the grid begins the mode turned as at its beginning.
                 wanted += np.minimum(origins - times[0], 0.0) * rate[0]
-                parts.append(np.interp(wanted, phase, times)
+                parts.append(np.interp(wanted, phase, dense)
                              + np.minimum(wanted, 0.0) / rate[0])
             origins = np.vstack(parts)
             heights = np.multiply.outer(shape, heights).ravel()

@@ -31,22 +31,37 @@ class Shaper:
         self.model, self.name, self.modes = model, name, int(modes)
         self._gains = joint_stiffness, joint_damping
 
-    def modes_at(self, joints) -> list[tuple[float, float]]:
-        """(damped frequency rad/s, damping ratio) of each mode to shape at these joints, lowest
-        first; fewer than asked where the robot has fewer."""
+    def _damped(self, joints) -> tuple[np.ndarray, np.ndarray]:
         q = np.zeros(self.model.n)
         q[:self.model.n_joints] = joints
         # Each plane of bending has a mode of its own near that of the other one.
         frequencies, ratios = ringing_modes(self.model, q, 3 * self.modes, *self._gains)
-        damped = frequencies * np.sqrt(1.0 - ratios**2)
+        return frequencies * np.sqrt(1.0 - ratios**2), ratios
+
+    def groups_at(self, joints) -> list[list[int]]:
+        """Which modes, counted from the lowest, are taken together at these joints."""
+        damped, _ = self._damped(joints)
         groups: list[list[int]] = []
         for at, frequency in enumerate(damped):
             if groups and frequency < (1.0 + CLOSE) * damped[groups[-1][0]]:
                 groups[-1].append(at)
             else:
                 groups.append([at])
-        return [(float(damped[group].mean()), float(ratios[group].mean()))
-                for group in groups[:self.modes]]
+        return groups[:self.modes]
+
+    def modes_at(self, joints, groups: list[list[int]] | None = None) -> list[tuple[float, float]]:
+        """(damped frequency rad/s, damping ratio) of each mode to shape at these joints, lowest
+        first; fewer than asked where the robot has fewer.
+
+        groups: those of another pose, so that frequencies change continuously from there to here.
+        """
+        damped, ratios = self._damped(joints)
+        if not len(damped):
+            return []
+        most = len(damped) - 1
+        chosen = self.groups_at(joints) if groups is None else groups
+        return [(float(np.mean([damped[min(at, most)] for at in group])),
+                 float(np.mean([ratios[min(at, most)] for at in group]))) for group in chosen]
 
     def impulses_at(self, joints) -> Impulses:
         """The shaper for a robot that stays near this pose."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 STORAGES = {'mcap': StoragePlugin.MCAP, 'sqlite3': StoragePlugin.SQLITE3}
 VERSION: Literal[9] = 9            # of metadata.yaml, that of Jazzy
+FAILURES = (OSError, WriterError, sqlite3.Error)
 FOREVER = QosTime(2147483647, 4294967295)
 
 
@@ -41,7 +43,7 @@ class Bag:
         try:
             self._writer = Writer(self.path, version=VERSION, storage_plugin=STORAGES[storage])
             self._writer.open()
-        except (OSError, WriterError) as error:
+        except FAILURES as error:
             raise BagError(f'cannot record to {self.path}: {error}') from None
 
     def add_topic(self, topic: str, kind: str, quality: QoSProfile) -> None:
@@ -52,14 +54,14 @@ class Bag:
             self._learn(kind)
             self._connections[topic] = self._writer.add_connection(
                 topic, kind, typestore=self._types, offered_qos_profiles=[_quality(quality)])
-        except (OSError, WriterError) as error:
+        except FAILURES as error:
             raise BagError(f'cannot record {topic}: {error}') from None
 
     def write(self, topic: str, data: bytes) -> None:
         """Keep a message; its time is the wall clock's, as in `ros2 bag record`."""
         try:
             self._writer.write(self._connections[topic], time.time_ns(), data)
-        except (OSError, WriterError) as error:
+        except FAILURES as error:
             raise BagError(f'recording to {self.path} ended after {self.count} messages: '
                            f'{error}') from None
         self.count += 1
@@ -68,13 +70,13 @@ class Bag:
         """Write the index and metadata.yaml; without them `ros2 bag` reads nothing."""
         try:
             self._writer.close()
-        except (OSError, WriterError) as error:
+        except FAILURES as error:
             self.abort()
             raise BagError(f'cannot finish the recording {self.path}: {error}') from None
 
     def abort(self) -> None:
         """Let go of the file as it is."""
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(*FAILURES, ValueError):
             self._writer.abort()
 
     def _learn(self, kind: str) -> None:

@@ -82,7 +82,7 @@ class EffortGate:
         """Let a command act from now on, cut to the limits."""
         # slices, where a command names every joint in order: twice as fast
         at: Any = (slice(None) if command.joints is self._all and len(command.kinds) == 3
-                   else np.ix_(command.kinds, command.joints))
+                   else np.ix_(np.array(command.kinds), command.joints))
         within = np.minimum(np.maximum(command.values, self._least[at]), self._most[at])
         self.targets[at] = within
         self.limited += bool((within != command.values).any())

@@ -76,6 +76,7 @@ class LeanExecutor(SingleThreadedExecutor):
         self._stale = True
         self._entered = ExitStack()      # holds the handles that the wait sets point to
         self._busy_until = self._rare_at = 0.0
+        self._blocked = False
 
     def wake(self) -> None:
         """Called when entities come and go, and to end a wait."""
@@ -106,8 +107,13 @@ class LeanExecutor(SingleThreadedExecutor):
         for pointer in ready.of('timer'):
             rare = not self._call(self._timers.get(pointer)) or rare
         for pointer in ready.of('subscription'):
+            if self._stale:      # one may be gone by now; what is ready stays so
+                break
             rare = not self._take(self._subscriptions.get(pointer)) or rare
-        if (self._resume() or rare) and self._context.ok():
+        if self._blocked:        # by a coroutine of the same group that waits: as rclpy has it
+            self._blocked = False
+            self.spin_once(BUSY)
+        elif (self._resume() or rare) and self._context.ok():
             self._rclpy_turn()
 
     def _rclpy_turn(self) -> None:
@@ -131,12 +137,14 @@ class LeanExecutor(SingleThreadedExecutor):
         """Let coroutines that wait for something look whether it is there; True: one has ended."""
         for task, _, _ in list(self._tasks):
             task()
+            if task.done():
+                task.result()         # raises what the coroutine raised
         return any(task.done() for task, _, _ in self._tasks)
 
     def _call(self, timer: Any) -> bool:
         """False: not ours to call."""
-        if timer is None or not timer.callback_group.can_execute(timer):
-            return False
+        if timer is None or not self._free(timer):
+            return timer is not None
         if timer.handle.is_timer_ready():
             timer.handle.call_timer()
             timer.callback()
@@ -144,13 +152,17 @@ class LeanExecutor(SingleThreadedExecutor):
 
     def _take(self, subscription: Any) -> bool:
         """False: not ours to take."""
-        if subscription is None or not subscription.callback_group.can_execute(subscription):
-            return False
+        if subscription is None or not self._free(subscription):
+            return subscription is not None
         taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
         if taken is not None:
             alone = subscription._callback_type is Subscription.CallbackType.MessageOnly
             subscription.callback(*taken[:1] if alone else taken)
         return True
+
+    def _free(self, entity: Any) -> bool:
+        self._blocked = self._blocked or not entity.callback_group.can_execute(entity)
+        return not self._blocked
 
     def _gather(self) -> None:
         """Make the wait sets anew, from the entities that the nodes have now."""

@@ -101,6 +101,7 @@ class Simulator(Node):
         period = self.timing.period / self.timing.real_time_factor
         self.create_timer(RESEND if self.timing.lockstep else min(RESEND, period), self._on_timer,
                           clock=steady_clock())
+        self._publish()              # a recording begins with the start
         self.get_logger().info(
             f'{model.robot.name}: {model.n} coordinates, {model.n_joints} of them joints, order '
             f'{model.order}; {1.0 / self.timing.period:g} states a second of {self.timing.steps} '

@@ -1,8 +1,8 @@
-"""The newest state, taken when a picture is due.
+"""The newest message of a topic, taken when a picture is due.
 
 States come hundreds of times a second, pictures are drawn thirty times. A subscription that wakes
-the node for every state costs more than the drawing: this one is left out of the waiting, and its
-queue of one is looked into.
+the node for every state costs more than the drawing: these are left out of the waiting, and their
+queues of one are looked into.
 """
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 
 from flex_dynamics import Model
 from flex_dynamics.nodes.state_input import State, StateInput
@@ -30,6 +31,28 @@ class Unwaited(CallbackGroup):
         pass
 
 
+def _take(subscription: Any) -> Any:
+    """The newest message in the queue, or None."""
+    news = None
+    with subscription.handle:
+        while (taken := subscription.handle.take_message(
+                subscription.msg_type, subscription.raw)) is not None:
+            news = taken[0]
+    return news
+
+
+class Latest:
+    """Any topic, to be asked."""
+
+    def __init__(self, node: Node, kind: Any, topic: str) -> None:
+        self._subscription = node.create_subscription(
+            kind, topic, lambda _: None, QoSProfile(depth=1), callback_group=Unwaited())
+
+    def take(self) -> Any:
+        """The newest message since the last call, or None."""
+        return _take(self._subscription)
+
+
 class LatestState(StateInput):
     """A StateInput to be asked; what it rejects is counted and warned of as there."""
 
@@ -41,11 +64,9 @@ class LatestState(StateInput):
         self._news = state
 
     def take(self) -> State | None:
-        """The newest good state since the last call, or None."""
-        subscription = self.subscription
-        with subscription.handle:
-            while (taken := subscription.handle.take_message(
-                    subscription.msg_type, subscription.raw)) is not None:
-                self._receive(taken[0])
+        """The newest state since the last call if it is a good one, or None."""
+        message = _take(self.subscription)
+        if message is not None:
+            self._receive(message)
         news, self._news = self._news, None
         return news

@@ -1,49 +1,190 @@
-"""The viewer node: the bent robot, live, in any browser."""
+"""The viewer node: the bent robot, live, in any browser, with buttons for the simulator."""
 from __future__ import annotations
 
+import queue
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run, steady_clock
-from flex_dynamics.nodes.state_input import State, StateInput
-from flex_viz.scene import Scene
+from flex_dynamics.nodes.common import (
+    Diagnostics,
+    NodeError,
+    declare,
+    declare_model,
+    run,
+    steady_clock,
+)
+from flex_dynamics.nodes.state_input import State
+from flex_msgs.srv import ApplyWrench
+from flex_viz.goals import read_goals
+from flex_viz.nodes.latest_state import Latest, LatestState
+from flex_viz.nodes.words import declare_words
+
+MISSING = ''
+try:
+    import viser
+
+    from flex_viz.panel import Actions, Panel
+    from flex_viz.scene import Scene
+except ImportError as error:      # no rosdep key brings it
+    MISSING = str(error)
+
+LOOPBACK = ('127.0.0.1', 'localhost', '::1')
 
 
 class Viewer(Node):
-    """Wires a Scene to the state."""
+    """Wires a Scene and its Panel to the state, to the simulator's services and to control."""
 
     def __init__(self) -> None:
         super().__init__('viewer')
-        model = declare_model(self)
+        if MISSING:
+            raise NodeError(f'the viewer needs the Python package viser ({MISSING}): '
+                            'pip install viser')
+        self.model = model = declare_model(self)
         host = declare(self, 'host', '127.0.0.1', 'address to serve; 0.0.0.0 for other machines '
                        'too', fixed=True)
         port = declare(self, 'port', 8080, 'port to serve; the next free one if it is taken',
                        lower=1, upper=65535, fixed=True)
         rate = declare(self, 'rate', 30.0, 'pictures a second of wall time', lower=0.1,
                        upper=100.0, fixed=True)
-        self._scene = Scene(model, host, port)
+        words = declare_words(self, 'goals', 'poses to choose from, each NAME: and a number a '
+                              'joint, rad or m')
+        self._goals = read_goals(model, words)
+        tip = declare(self, 'tip_frame', '', 'frame that is pushed and whose deflection is told; '
+                      'empty: the last link', fixed=True)
+        if tip:
+            model.pose(np.zeros(model.n), tip)
+        try:
+            self._server = viser.ViserServer(host=host, port=port, verbose=False,
+                                             label=f'flex: {model.robot.name}')
+        except OSError as error:
+            raise NodeError(f'parameter host: expected an address of this machine, found '
+                            f'{host!r}: {error}') from None
+        self.address = f'http://{host}:{self._server.get_port()}'
+        self._scene = Scene(self._server, model, tip)
+        for problem in self._scene.robot.problems:
+            self.get_logger().warning(problem)
+        self._wanted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._connect()
+        self._panel = Panel(self._server, self._scene, self._actions(), self._goals)
         self._state: State | None = None
-        self._shown: State | None = None
-        self._input = StateInput(self, model, self._keep)
+        self._efforts = np.zeros(model.n_joints)
+        self._pictures = 0
+        self._input = LatestState(self, model)
+        self._joints = Latest(self, JointState, 'joint_states')
         self.create_timer(1.0 / rate, self._show, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
-        if host not in ('127.0.0.1', 'localhost'):
-            self.get_logger().warning(f'anyone who reaches {host} can look at this robot')
-        self.get_logger().info(f'{model.robot.name}: look at {self._scene.address}')
+        if host not in LOOPBACK:
+            self.get_logger().warning(f'listening on {host}: anyone who reaches this machine can '
+                                      'look at this robot and push it')
+        self.get_logger().info(f'{model.robot.name}: look at {self.address}')
 
-    def _keep(self, state: State) -> None:
-        self._state = state
+    # Buttons --------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        self._set = self.create_client(SetSimulationState, 'simulator/set_simulation_state')
+        self._step = self.create_client(StepSimulation, 'simulator/step_simulation')
+        self._reset = self.create_client(ResetSimulation, 'simulator/reset_simulation')
+        self._push = self.create_client(ApplyWrench, 'simulator/apply_wrench')
+        self._trajectory = self.create_publisher(JointTrajectory, 'control/joint_trajectory',
+                                                 QoSProfile(depth=1))
+
+    def _actions(self) -> Actions:
+        """Buttons are pressed in threads of the server; the node does what they ask in its own."""
+        def later(action: Callable[..., None]) -> Callable[..., None]:
+            return lambda *given: self._wanted.put(lambda: action(*given))
+
+        return Actions(
+            pause=later(lambda: self._play(SimulationState.STATE_PAUSED)),
+            play=later(lambda: self._play(SimulationState.STATE_PLAYING)),
+            step=later(lambda steps: self._ask(self._step, StepSimulation.Request(steps=steps),
+                                               f'stepped {steps} periods')),
+            reset=later(lambda: self._ask(self._reset, ResetSimulation.Request(), 'reset')),
+            push=later(self._apply), go=later(self._go))
+
+    def _play(self, state: int) -> None:
+        word = 'paused' if state == SimulationState.STATE_PAUSED else 'playing'
+        self._ask(self._set, SetSimulationState.Request(state=SimulationState(state=state)), word)
+
+    def _apply(self, force: np.ndarray, span: float) -> None:
+        request = ApplyWrench.Request()
+        request.wrench.header.frame_id = self._scene.tip
+        wanted = request.wrench.wrench.force
+        wanted.x, wanted.y, wanted.z = map(float, force)
+        request.duration.sec, request.duration.nanosec = divmod(round(1e9 * span), 10**9)
+        self._ask(self._push, request, f'pushed {self._scene.tip} with '
+                  f'{np.linalg.norm(force):g} N for {span:g} s')
+
+    def _ask(self, client: Any, request: Any, done: str) -> None:
+        """Call a service, and tell on the page what came of it."""
+        if not client.service_is_ready():
+            self._panel.answer(f'no simulator answers on {client.srv_name}')
+            return
+
+        def told(future: Any) -> None:
+            response = future.result()
+            if isinstance(response, ApplyWrench.Response):
+                self._panel.answer(done if response.success else response.message)
+                return
+            good = response.result.result in (Result.RESULT_OK,
+                                              SetSimulationState.Response.ALREADY_IN_TARGET_STATE)
+            self._panel.answer(done if good else response.result.error_message or 'refused')
+
+        client.call_async(request).add_done_callback(told)
+
+    def _go(self, name: str, span: float) -> None:
+        if not self._trajectory.get_subscription_count():
+            self._panel.answer(f'no controller listens on {self._trajectory.topic_name}')
+            return
+        still = [0.0] * self.model.n_joints
+        point = JointTrajectoryPoint(positions=self._goals[name].tolist(), velocities=still,
+                                     accelerations=still)
+        seconds, point.time_from_start.nanosec = divmod(round(1e9 * span), 10**9)
+        point.time_from_start.sec = seconds
+        self._trajectory.publish(JointTrajectory(
+            joint_names=list(self.model.names[:self.model.n_joints]), points=[point]))
+        self._panel.answer(f'on the way to {name}, {span:g} s')
+
+    # Pictures -------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        if self._state is not None and self._state is not self._shown:
-            self._shown = self._state
-            self._scene.show(1e-9 * self._state.time, self._state.q)
+        while not self._wanted.empty():
+            self._wanted.get()()
+        if (message := self._joints.take()) is not None:
+            self._keep_efforts(message)
+        if (news := self._input.take()) is not None:
+            if self._state is not None and news.time < self._state.time:
+                self._scene.forget()
+            self._state = news
+        state = self._state
+        if state is None:
+            return
+        self._panel.show(time.monotonic(), 1e-9 * state.time, state.q, self._efforts)
+        self._pictures += 1
+
+    def _keep_efforts(self, message: JointState) -> None:
+        known = dict(zip(message.name, message.effort))
+        efforts = np.array([known.get(name, 0.0)
+                            for name in self.model.names[:self.model.n_joints]])
+        if np.isfinite(efforts).all():
+            self._efforts = efforts
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         return (DiagnosticStatus.OK, 'running' if self._state else 'waiting for a state', {
-            'address': self._scene.address,
+            'address': self.address,
             'states received': self._input.received,
             'states rejected': self._input.rejected,
+            'pictures': self._pictures,
+            'browsers': len(self._server.get_clients()),
         })
 
 

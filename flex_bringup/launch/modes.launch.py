@@ -1,0 +1,71 @@
+"""The natural modes of a robot at a pose, swinging: in RViz where it is installed, else in the
+browser. `ros2 param set /modes mode 2` shows the next one."""
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.conditions import IfCondition, UnlessCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from flex_description import load_robot
+
+
+def rviz_installed() -> bool:
+    try:
+        get_package_share_directory('rviz2')
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def check_robot(context: LaunchContext) -> None:
+    """Load the robot before any node does: a mistake in it is told once."""
+    robot = load_robot(LaunchConfiguration('robot').perform(context),
+                       LaunchConfiguration('overlay').perform(context) or None)
+    context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
+
+
+def generate_launch_description() -> LaunchDescription:
+    """The arguments, then the nodes."""
+    use_rviz = LaunchConfiguration('use_rviz')
+    model = {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str),
+             'overlay': ParameterValue(LaunchConfiguration('overlay'), value_type=str)}
+    return LaunchDescription([
+        DeclareLaunchArgument('robot', default_value='cibicik_arm',
+                              description='URDF or xacro file, or the name of a bundled robot'),
+        DeclareLaunchArgument('overlay', default_value='',
+                              description='YAML file that makes links of the robot flexible'),
+        DeclareLaunchArgument('pose', default_value='',
+                              description="joint positions, rad or m, one a joint: '0 0.5 1 0.5'; "
+                                          'empty: all at zero'),
+        DeclareLaunchArgument('joints', default_value='locked', choices=['locked', 'free'],
+                              description='whether the joints are held or let go'),
+        DeclareLaunchArgument('mode', default_value='1', description='which one, from the lowest'),
+        DeclareLaunchArgument('swing', default_value='0.1',
+                              description='m that the most moved point swings'),
+        DeclareLaunchArgument('use_rviz', default_value=str(rviz_installed()).lower(),
+                              choices=['true', 'false'],
+                              description='RViz; false: a page for the browser'),
+        DeclareLaunchArgument('port', default_value='8080', description='of the page'),
+        OpaqueFunction(function=check_robot),
+
+        Node(package='flex_viz', executable='modes', name='modes', output='screen',
+             parameters=[model, {
+                 'pose': ParameterValue(LaunchConfiguration('pose'), value_type=str),
+                 'joints': LaunchConfiguration('joints'),
+                 'mode': ParameterValue(LaunchConfiguration('mode'), value_type=int),
+                 'swing': ParameterValue(LaunchConfiguration('swing'), value_type=float)}]),
+        Node(package='flex_viz', executable='markers', name='markers', output='screen',
+             parameters=[model, {'tip_path': 0.0}]),
+        Node(package='rviz2', executable='rviz2', name='rviz2', output='screen',
+             arguments=['-d', PathJoinSubstitution([FindPackageShare('flex_bringup'), 'rviz',
+                                                    'robot.rviz']),
+                        '-f', LaunchConfiguration('root_link')],
+             condition=IfCondition(use_rviz)),
+        Node(package='flex_viz', executable='viewer', name='viewer', output='screen',
+             parameters=[model, {'port': ParameterValue(LaunchConfiguration('port'),
+                                                        value_type=int)}],
+             condition=UnlessCondition(use_rviz)),
+    ])

@@ -1,0 +1,83 @@
+"""What acts in place of a controller that lacks its inputs, or fails."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from rclpy.node import Node
+
+from flex_control import Controller, ControlLoop, SetPoints
+from flex_control.nodes.drives import Drives
+from flex_control.nodes.motion import Motion
+from flex_dynamics import DynamicsError, Model
+from flex_dynamics.nodes.state_input import State
+
+Send = Callable[[State, np.ndarray, np.ndarray, np.ndarray], None]
+
+
+class FailSafe:
+    """`hold`: come to rest and stay, by the controller `fallback`; `zero`: no effort, the drives
+    damp; `none`: no command, so that the robot's own fail-safe acts.
+
+    why: in words, empty while it does not act. latched: it acts until someone sets a parameter.
+    lost: the robot moved on unseen, or without our efforts. send: state, efforts, and positions
+    and velocities for the drives, each (n_joints,).
+    """
+
+    def __init__(self, node: Node, loop: ControlLoop, motion: Motion, drives: Drives, kind: str,
+                 fallback: Controller | None, send: Send) -> None:
+        self._node, self._loop, self._motion, self._drives = node, loop, motion, drives
+        self._model: Model = loop.model
+        self._fallback, self._send = fallback, send
+        self.kind = kind
+        self.reset()
+
+    def reset(self) -> None:
+        """Time was set back: nothing is wrong."""
+        self.why, self.latched, self.lost = '', False, False
+        self._motion.blocked = ''
+
+    def begin(self, why: str) -> None:
+        """Act, if it does not yet."""
+        if not self.why:
+            self._node.get_logger().error(f'{why}: the fail-safe ({self.kind}) acts')
+            self._motion.give_up(f'the fail-safe acts: {why}')
+            if self._fallback is not None and self._loop.controller is not self._fallback:
+                self._drives.tell_fallback(self._fallback)
+                self._loop.set_controller(self._fallback)
+        self.why = self._motion.blocked = why
+
+    def end(self, state: State) -> None:
+        """What was lost, if anything was, is there again: go on, at rest."""
+        if not self.why:
+            return
+        self._node.get_logger().info('what was lost is there again: the controller goes on')
+        self.why = self._motion.blocked = ''
+        if self.lost:        # hold where the robot is found
+            self.lost = False
+            self._loop.reset()
+            self._loop.set_trajectory(SetPoints([1e-9 * state.time],
+                                                [state.q[:self._model.n_joints]]))
+
+    def answers(self, state: State) -> bool:
+        """Whether it is this, and not the loop, that has to answer the state; and if so, do."""
+        if not self.why or self.kind == 'hold':
+            return False
+        self.lost = True
+        if self.kind == 'zero':
+            joints = self._model.n_joints
+            self._send(state, np.zeros(joints), state.q[:joints], np.zeros(joints))
+        return True
+
+    def act_unseen(self, last: State) -> None:
+        """No states come: without them no loop is closed."""
+        self.lost = True
+        if self.answers(last):
+            return
+        joints = self._model.n_joints
+        try:       # carry the weight, and let the drives hold
+            efforts = self._model.statics(last.q[:joints])[1]
+        except DynamicsError as error:
+            self._node.get_logger().error(f'no command sent: {error}', throttle_duration_sec=1.0)
+            return
+        self._send(last, efforts, last.q[:joints], np.zeros(joints))

@@ -1,0 +1,150 @@
+"""Computed torque and feedback linearisation: linear errors on the exact model, and refusals."""
+import numpy as np
+import pytest
+
+from flex_control import PD, ControlError, MinimumJerk, Reference, controller_class
+from flex_control.controllers.computed_torque import ComputedTorque
+from flex_control.controllers.feedback_linearization import FeedbackLinearization
+from flex_control.sampled_loop import sampled_loop, sampling_problem
+from flex_control.shaping import Shaped, Shaper
+from flex_control.trial import run_trial
+from flex_control.zero_dynamics import zeros
+from flex_description import load_robot
+from flex_dynamics import Model
+
+HERE, THERE = np.array([0.0, 1.0, 1.0, 1.0]), np.array([0.8, 1.0, 1.0, 1.0])
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Model(load_robot('cibicik_arm'))
+
+
+@pytest.fixture(scope='module')
+def link():
+    return Model(load_robot('lab_link'))
+
+
+def test_they_are_installed_under_their_names():
+    assert controller_class('computed_torque') is ComputedTorque
+    assert controller_class('feedback_linearization') is FeedbackLinearization
+
+
+@pytest.mark.parametrize('name', ['cibicik_arm', 'flexible_tree', 'ur5'])
+def test_feedback_linearization_gives_linear_errors_on_the_exact_model(name):
+    """a_j = a_d + 2 z w e' + w^2 e, at any state of joints and links, whatever they do."""
+    model = Model(load_robot(name))
+    joints = model.n_joints
+    controller = FeedbackLinearization(model, {'bandwidth': 7.0, 'damping_ratio': 0.6})
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        q, v = rng.normal(size=(2, model.n)) * 0.5
+        q[joints:] *= 0.02
+        v[joints:] *= 0.02
+        wanted = Reference(*rng.normal(size=(3, joints)))
+        controller.q, controller.v, controller.reference = q, v, wanted
+        controller.terms = model.terms(q, v)
+        a = model.forward_dynamics(q, v, controller.update(0.0, 0.0))
+        law = (wanted.acceleration + 2 * 0.6 * 7.0 * (wanted.velocity - v[:joints])
+               + 49.0 * (wanted.position - q[:joints]))
+        assert np.allclose(a[:joints], law, rtol=1e-7, atol=1e-7 * np.abs(law).max())
+
+
+def test_feedback_linearization_on_a_sampled_robot(link):
+    """Errors at the start die as e'' + 2 w e' + w^2 e = 0 says, while the link rings."""
+    controller = FeedbackLinearization(link, {'bandwidth': 8.0})
+    start = link.statics([0.2])[0]
+    result = run_trial(controller, MinimumJerk([0.0], [0.5], 0.5, 0.2), 0.6, start=start,
+                       period=2e-4, step=1e-4, tip='payload')
+    t = result.time
+    assert np.abs(-result.joint_error()[:, 0] - 0.2 * (1.0 + 8.0 * t) * np.exp(-8.0 * t)
+                  ).max() < 1e-3
+
+
+def test_computed_torque_is_the_inverse_dynamics_of_a_link_that_bends(link):
+    """On the exact model, from rest, the feedback has next to nothing to do."""
+    controller = ComputedTorque(link, {'model_damping': 0.0})
+    result = run_trial(controller, MinimumJerk([0.0], [1.0], 0.8, 0.1), 1.2, tip='payload')
+    assert np.abs(result.joint_error()).max() < 1e-3
+    assert result.vibration(1.0, 1.2) > 0.1              # m: the tip swings while the joint stays
+
+
+def test_shaped_computed_torque_leaves_little_of_the_vibration_of_plain_pd(arm):
+    """Same arrival; the manoeuvre's second move. The whole table: make bench."""
+    gains = {'kp': [4000.0, 12000, 6000, 400], 'kd': [800.0, 2400, 900, 40],
+             'static_compensation': False}
+    shaper = Shaper(arm, 'zvd')
+    delay = Shaped(MinimumJerk(HERE, THERE, 1.0), shaper).delay
+    shaped = Shaped(MinimumJerk(HERE, THERE, 1.0 - delay), shaper)
+    assert shaped.end == pytest.approx(1.0, abs=1e-3)
+    plain = run_trial(PD(arm, gains), MinimumJerk(HERE, THERE, 1.0), 2.5, step=1e-3)
+    better = run_trial(ComputedTorque(arm), shaped, 2.5, step=1e-3)
+    assert better.vibration(1.5, 2.5) < 0.05 * plain.vibration(1.5, 2.5)
+
+
+def test_zeros_of_the_published_link():
+    """Lin and Lewis 4.2, pinned-pinned: a zero in the right half-plane; clamped: none."""
+    pinned = Model(load_robot('lin_lewis_one_link'))
+    assert zeros(pinned).real.max() > 50.0
+    clamped = Model(load_robot('lab_link'))
+    assert zeros(clamped).real.max() < 1e-6
+
+
+@pytest.mark.parametrize('kind', [ComputedTorque, FeedbackLinearization])
+@pytest.mark.parametrize('robot, words', [
+    ('lin_lewis_one_link', 'pinned basis of link1.*run away.*Lin and Lewis 4.2'),
+    ('mladenova_arm', 'elastic joint joint1.*use elastic_joint'),
+])
+def test_robots_that_cannot_be_linearised_are_refused(kind, robot, words):
+    with pytest.raises(ControlError, match=words):
+        kind(Model(load_robot(robot)))
+
+
+def test_terms_that_did_not_come_are_told(arm):
+    with pytest.raises(ControlError, match='expected terms of the model'):
+        FeedbackLinearization(arm).update(0.0, 1e-3)
+
+
+@pytest.mark.parametrize('given, words', [
+    ({'bandwidth': 0.0}, 'bandwidth: expected 0.01 to'),
+    ({'bandwidth': [1.0, 2.0]}, 'bandwidth: expected 1 or 4 numbers'),
+    ({'damping_ratio': float('nan')}, 'damping_ratio: expected 0 to 10'),
+    ({'model_damping': -1.0}, 'model_damping: expected 0 to 10'),
+    ({'kp': 1.0}, "unknown parameter 'kp'"),
+])
+def test_bad_parameters_are_refused(arm, given, words):
+    with pytest.raises(ControlError, match=words):
+        ComputedTorque(arm, given)
+
+
+def test_speed_gains_over_a_sampled_loop_are_told_to_go_into_the_drives(arm):
+    controller = ComputedTorque(arm)
+    words = sampling_problem(controller, THERE, 1e-3)
+    assert 'every 1 ms is unstable' in words and 'let the drives damp' in words
+    controller.set_drives(*controller.drive_gains())
+    assert sampling_problem(controller, THERE, 1e-3) == ''
+
+
+def test_feedback_linearization_needs_a_fast_loop(arm):
+    controller = FeedbackLinearization(arm)
+    assert 'sample faster' in sampling_problem(controller, THERE, 1e-3)
+    assert sampling_problem(controller, THERE, 5e-4) == ''
+
+
+def test_poles_of_a_slowly_sampled_joint_are_those_of_the_textbook():
+    """A rigid joint of inertia J under u = -kp q - kd v, held for T: poles of the 2 x 2 loop."""
+    model = Model(load_robot('ur5'))
+    controller = PD(model, {'kp': 300.0, 'kd': 30.0, 'static_compensation': False})
+    joints, period = np.array([0.0, -1.0, 1.2, 0.3, 0.5, 0.0]), 1e-3
+    q, tau = model.statics(joints)
+    A, B = model.linearize(q, np.zeros(6), tau)
+    n = 6
+    Ad, Bd, term = np.eye(2 * n), np.zeros((2 * n, n)), np.eye(2 * n)
+    for k in range(1, 20):                       # series of the exponential
+        Bd += term @ B * period / k
+        term = term @ A * period / k
+        Ad += term
+    wanted = np.linalg.eigvals(Ad - Bd @ np.hstack((300.0 * np.eye(n), 30.0 * np.eye(n))))
+    found = sampled_loop(controller, joints, period)
+    assert np.abs(found.poles).max() == pytest.approx(np.abs(wanted).max(), rel=1e-6)
+    assert not found.stable                      # the wrist is far too light for these gains

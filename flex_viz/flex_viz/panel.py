@@ -1,0 +1,197 @@
+"""The panel beside the scene: figures, looks, modes, plots and, with a simulator, its buttons."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import viser
+from viser import uplot
+
+from flex_viz.colours import COLOURINGS, shades, told
+from flex_viz.elastic import scaled
+from flex_viz.history import History
+from flex_viz.modes import JOINTS, Mode, modes
+from flex_viz.scene import Scene
+
+INKS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#7f7f7f')
+AXES = {'+x': (1, 0, 0), '-x': (-1, 0, 0), '+y': (0, 1, 0), '-y': (0, -1, 0), '+z': (0, 0, 1),
+        '-z': (0, 0, -1)}
+LIVE = 'none: the robot as it moves'
+SWING_RATE = 0.5      # Hz of the animation, whatever the mode's own frequency is
+TEXT_RATE, PLOT_RATE = 5.0, 4.0      # a second of wall time
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What the buttons do; each returns at once, from a thread of the server."""
+
+    pause: Callable[[], None]
+    play: Callable[[], None]
+    step: Callable[[int], None]                              # periods
+    reset: Callable[[], None]
+    push: Callable[[np.ndarray, float], None]                # N along the tip's axes, s
+    go: Callable[[str, float], None]                         # name of a goal, s
+
+
+class Panel:
+    """Fills the server's panel; `show` is called with every picture."""
+
+    def __init__(self, server: viser.ViserServer, scene: Scene, actions: Actions | None = None,
+                 goals: Mapping[str, np.ndarray] | None = None) -> None:
+        self._server, self._gui, self._scene = server, server.gui, scene
+        self._modes: list[Mode] = []
+        self._still: np.ndarray | None = None      # the pose whose modes are shown
+        self._q: np.ndarray | None = None
+        self._said = self._plotted = -np.inf
+        names = scene.model.names[:scene.model.n_joints]
+        self._history = History(2 * len(names) + 1)
+        # Beside the scene, not over it; sharing would send the page through a server elsewhere.
+        self._gui.configure_theme(show_share_button=False, show_logo=False)
+        self._gui.main_panel.dock_right()
+        self._figures = self._gui.add_markdown('waiting for a state')
+        tabs = self._gui.add_tab_group()
+        if actions is not None:
+            with tabs.add_tab('Run'):
+                self._buttons(actions, list(goals or {}))
+        with tabs.add_tab('Picture'):
+            self._looks()
+        with tabs.add_tab('Modes'):
+            self._add_modes()
+        self._add_plots(list(names))
+
+    def _looks(self) -> None:
+        self._factor = self._gui.add_slider('deflection drawn times', min=0.0, max=20.0, step=0.5,
+                                            initial_value=1.0)
+        self._colour = self._gui.add_dropdown('colours', COLOURINGS, initial_value='strain')
+        self._ghost = self._gui.add_checkbox('straight links in grey', True)
+        self._path = self._gui.add_checkbox('way of the tip', True)
+
+    def _buttons(self, actions: Actions, goals: list[str]) -> None:
+        gui = self._gui
+        gui.add_button('Pause').on_click(lambda _: actions.pause())
+        gui.add_button('Play').on_click(lambda _: actions.play())
+        gui.add_button('Reset').on_click(lambda _: actions.reset())
+        steps = gui.add_number('periods', 10, min=1, max=100000, step=1)
+        gui.add_button('Step').on_click(lambda _: actions.step(int(steps.value)))
+        axis = gui.add_dropdown('tip, along its', tuple(AXES), initial_value='-y')
+        force = gui.add_slider('force, N', min=0.0, max=500.0, step=5.0, initial_value=50.0)
+        span = gui.add_slider('for, s', min=0.01, max=2.0, step=0.01, initial_value=0.1)
+        gui.add_button('Push').on_click(lambda _: actions.push(
+            float(force.value) * np.array(AXES[axis.value], dtype=float), float(span.value)))
+        if goals:
+            goal = gui.add_dropdown('goal pose', tuple(goals))
+            arrive = gui.add_slider('in, s', min=0.5, max=20.0, step=0.5, initial_value=3.0)
+            gui.add_button('Go').on_click(lambda _: actions.go(goal.value, float(arrive.value)))
+        self._answer = gui.add_markdown('')
+
+    def answer(self, text: str) -> None:
+        """What came of a button."""
+        self._answer.content = text
+
+    # Modes ----------------------------------------------------------------------------------
+
+    def _add_modes(self) -> None:
+        gui = self._gui
+        self._joints = gui.add_dropdown('joints', JOINTS, initial_value='locked')
+        gui.add_button('Modes of this pose').on_click(lambda _: self.find_modes())
+        self._mode: Any = gui.add_dropdown('mode', (LIVE,), initial_value=LIVE)
+        self._swing = gui.add_slider('swing, m', min=0.01, max=1.0, step=0.01, initial_value=0.2)
+
+    def find_modes(self) -> None:
+        """The modes at the pose that is shown, and the first one set swinging."""
+        if self._q is None:
+            return
+        self._still = self._q.copy()
+        self._modes = modes(self._scene.model, self._still, self._joints.value)
+        names = [f'{at}: {mode.frequency:.3g} Hz' for at, mode in enumerate(self._modes, 1)]
+        self._mode.options = (LIVE, *names)
+        self._mode.value = names[0] if names else LIVE
+
+    def _chosen(self) -> Mode | None:
+        choice = str(self._mode.value)
+        if self._still is None or choice == LIVE:
+            return None
+        at = int(choice.split(':')[0]) - 1
+        return self._modes[at] if at < len(self._modes) else None
+
+    # Plots ----------------------------------------------------------------------------------
+
+    def _add_plots(self, names: list[str]) -> None:
+        self._m = len(names)
+        empty = np.zeros(1)
+
+        def plot(title: str, labels: list[str]) -> viser.GuiUplotHandle:
+            series = (uplot.Series(label='s'), *(
+                uplot.Series(label=label, stroke=INKS[at % len(INKS)], width=1.5)
+                for at, label in enumerate(labels)))
+            return self._gui.add_uplot(
+                (empty,) * (1 + len(labels)), series, title=title, aspect=2.2,
+                scales={'x': uplot.Scale(time=False)}, legend=uplot.Legend(show=len(labels) > 1))
+
+        self._legend = self._gui.add_html('')
+        with self._gui.add_folder('Plots'):
+            self._angles = plot('joints, rad or m', names)
+            self._deflection = plot(f'deflection of {self._scene.tip}, mm', ['deflection'])
+            self._efforts = plot('joint efforts, N m or N', names)
+
+    def _draw_plots(self) -> None:
+        rows = self._history.rows()
+        if not len(rows):
+            return
+        time, joints = rows[:, 0], rows[:, 1:1 + self._m]
+        self._angles.data = (time, *joints.T)
+        self._deflection.data = (time, rows[:, 1 + self._m])
+        self._efforts.data = (time, *rows[:, 2 + self._m:].T)
+
+    # Pictures -------------------------------------------------------------------------------
+
+    def deflection(self, q: np.ndarray) -> float:
+        """m: how far the tip is from where the same joints with straight links put it."""
+        scene = self._scene
+        straight = scaled(scene.model, q, 0.0)
+        return float(np.linalg.norm((scene.model.pose(q, scene.tip)
+                                     - scene.model.pose(straight, scene.tip))[:3, 3]))
+
+    def show(self, wall: float, time: float, q: np.ndarray, efforts: np.ndarray) -> None:
+        """Draw a state: `wall` is the wall clock, `time` the robot's, both s; efforts (m,)."""
+        scene = self._scene
+        scene.exaggeration, scene.ghost = float(self._factor.value), bool(self._ghost.value)
+        scene.coloured_by, scene.path = str(self._colour.value), bool(self._path.value)
+        self._q = q
+        mode = self._chosen()
+        deflection = self.deflection(q)
+        self._history.add(time, np.array((*q[:self._m], 1e3 * deflection, *efforts)))
+        drawn = q
+        if mode is not None and self._still is not None:
+            drawn = mode.at(self._still, float(self._swing.value),
+                            2.0 * np.pi * SWING_RATE * wall)
+            scene.path = False
+        with self._server.atomic():
+            scene.show(time, drawn)
+            if wall - self._said > 1.0 / TEXT_RATE:
+                self._said = wall
+                self._tell(time, deflection, mode)
+            if wall - self._plotted > 1.0 / PLOT_RATE:
+                self._plotted = wall
+                self._draw_plots()
+
+    def _tell(self, time: float, deflection: float, mode: Mode | None) -> None:
+        text = (f'simulated time {time:.2f} s, deflection of {self._scene.tip} '
+                f'{1e3 * deflection:.1f} mm')
+        if mode is not None:
+            text = f'mode {self._mode.value}, drawn at {SWING_RATE:g} Hz'
+        self._figures.content = text
+        by = self._scene.coloured_by
+        self._legend.content = '' if by == 'none' else _legend(by, self._scene.top)
+
+
+def _legend(by: str, top: float) -> str:
+    """The scale of the colours as HTML."""
+    low = -top if by == 'strain' else 0.0
+    stops = ', '.join('rgb({:.0f} {:.0f} {:.0f})'.format(*(255.0 * colour))
+                      for colour in shades(np.linspace(low, top, 5), top, by))
+    return (f'<div style="font-size: .8em; padding: 0 1em .6em">'
+            f'<div style="height: .8em; background: linear-gradient(90deg, {stops})"></div>'
+            f'<span>{told(low, by)}</span><span style="float: right">{told(top, by)}</span></div>')
