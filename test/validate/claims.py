@@ -134,7 +134,8 @@ def write(sections: list[Section], folder: Path) -> None:
             md += ['', f'Skipped: {reason}']
             page.append(f'<p>Skipped: {html.escape(reason)}</p>')
         for number, (caption, png) in enumerate(section.figures):
-            name = f'validation_{section.title.split()[0].lower()}_{number}.png'
+            word = ''.join(c for c in section.title.split()[0].lower() if c.isalnum())
+            name = f'validation_{word}_{number}.png'
             (folder / name).write_bytes(png)
             md += ['', f'![{caption}]({name})']
             data = base64.b64encode(png).decode()
