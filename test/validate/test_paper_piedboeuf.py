@@ -1,10 +1,10 @@
 """Piedboeuf: statics of one flexible link over 7 forces and 37 angles, orders 0, 1 and 2.
 
 data/piedboeuf_static.csv was computed without this package: motor torque T, end deflection vtip
-and curvature k1 at the first gauge, in his models of order 0 (rigid), 1 (1b: without his integrals of
-second order) and 2, and of the exact inextensible elastica. His equations drop all products above
-second order; our order `second` keeps those that its rotations bring, so it lies nearer to the
-elastica than to his own order 2.
+and curvature k1 at the first gauge, in his models of order 0 (rigid), 1 (1b: without his integrals
+of second order) and 2, and of the exact inextensible elastica. His equations drop all products
+above second order; our order `second` keeps those that its rotations bring, so it lies nearer to
+the elastica than to his own order 2.
 """
 from __future__ import annotations
 
