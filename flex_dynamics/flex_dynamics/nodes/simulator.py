@@ -6,22 +6,20 @@ that carries the stamp of that state: a run is then the same to the last bit on 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
-import numpy as np
-from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from flex_dynamics import DynamicsError, Sensors
 from flex_dynamics.nodes.command_owner import CommandOwner, SecondDriver
+from flex_dynamics.nodes.command_reader import CommandReader, answered_tick, is_copy
 from flex_dynamics.nodes.common import (
     Diagnostics,
     declare_model,
-    nanoseconds,
     run,
     stamp,
     steady_clock,
@@ -30,13 +28,14 @@ from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
-from flex_dynamics.nodes.packed import PackedPublisher, PackedReader
+from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.payload_services import PayloadServices
 from flex_dynamics.nodes.recording import Recording
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
 from flex_dynamics.nodes.sensor_topics import Encoders, Gauges, Imus
 from flex_dynamics.nodes.simulation_services import SimulationServices
 from flex_dynamics.nodes.simulator_parameters import declare_plant, declare_timing
+from flex_dynamics.nodes.simulator_status import status
 from flex_dynamics.nodes.speedometer import Speedometer
 from flex_dynamics.nodes.state_input import DEPTH
 from flex_dynamics.nodes.wrench_input import WrenchInput
@@ -87,8 +86,7 @@ class Simulator(Node):
         # Deep enough that a second driver does not push the first one's commands out.
         self._commands = self.create_subscription(JointState, 'joint_commands', receive,
                                                   QoSProfile(depth=QUEUE), raw=True)
-        self._reader = PackedReader(('effort', 'position', 'velocity'))
-        self._names: list[str] = []  # of the last command that was read as a message
+        self._reader = CommandReader()
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
                                    if self.timing.lockstep else
                                    self.timing.command_timeout / self.timing.real_time_factor)
@@ -97,7 +95,7 @@ class Simulator(Node):
         self._simulation_services = SimulationServices(self)
         self._recording = Recording(self, (self._flex_state, self._clock_topic, *(
             outlet for sensor in self._sensors for outlet in sensor.outlets)), live)
-        Diagnostics(self, model.robot.name, self._status)
+        Diagnostics(self, model.robot.name, partial(status, self))
         period = self.timing.period / self.timing.real_time_factor
         self.create_timer(RESEND if self.timing.lockstep else min(RESEND, period), self._on_timer,
                           clock=steady_clock())
@@ -112,8 +110,8 @@ class Simulator(Node):
 
     @property
     def now(self) -> int:
-        """Simulated time, ns; from the count of periods, so that it does not drift."""
-        return round(self.tick * self.timing.period * 1e9)
+        """Simulated time, ns."""
+        return self.timing.stamp(self.tick)
 
     @property
     def moving(self) -> bool:
@@ -239,63 +237,29 @@ class Simulator(Node):
             self._command(*taken)
 
     def _command(self, data: bytes, info: dict[str, int]) -> None:
-        when, command = self._reader.read(data) or self._read_message(data)
-        if self.timing.lockstep and self._is_copy(when):
+        names, when, command = self._reader.read(data)
+        timing = self.timing
+        if timing.lockstep and is_copy(when, self.tick, timing, self._answered):
             return
         gate = self.plant.gate
         try:
-            tick = self._tick_answered(when)
-            checked = gate.check(self._names, *command)
             self._owner.admit(info['publication_sequence_number'], time.monotonic())
-            gate.take(checked)
+            tick = answered_tick(when, self.tick, self._command_tick, timing)
+            gate.take(gate.check(names, *command))
             self._safe = False
         except CommandError as error:
             self._rejected += 1
             self._reason = str(error)
             self.get_logger().warning(f'command rejected: {error}', throttle_duration_sec=1.0)
-            if (not (self.timing.lockstep and when == self.now)
+            if (not (timing.lockstep and when == self.now)
                     or isinstance(error, SecondDriver)):
                 return
             # This state gets no other command: the fail-safe is its answer.
             tick, self._safe = self.tick, True
         self._started = self._answered = True
         self._command_tick = tick
-        if self.timing.lockstep:
+        if timing.lockstep:
             self._pump()
-
-    def _read_message(self, data: bytes) -> tuple[int, list[np.ndarray]]:
-        """Stamp and effort, position, velocity of a command that is not like the one before."""
-        message = deserialize_message(data, JointState)
-        self._names = list(message.name)
-        self._reader.learn(data, message)
-        return nanoseconds(message.header.stamp), [
-            np.array(values) for values in (message.effort, message.position, message.velocity)]
-
-    def _is_copy(self, when: int) -> bool:
-        """Whether the command is the answer, come again, to a state that was sent twice."""
-        last = round(max(self.tick - 1, 0) * self.timing.period * 1e9)
-        return when == last if when != self.now else self._answered
-
-    def _tick_answered(self, when: int) -> int:
-        """The period whose state the command answers; CommandError if it is not wanted."""
-        if self.timing.lockstep:
-            if when != self.now:
-                raise CommandError(f'header.stamp: expected that of the last state, {self.now} '
-                                   f'ns, found {when} ns')
-            return self.tick
-        if when == 0:                # by hand, without a stamp
-            return self.tick
-        tick = round(when * 1e-9 / self.timing.period)
-        if tick > self.tick:
-            raise CommandError(f'header.stamp: {when} ns is after the present, {self.now} ns')
-        if (self.tick - tick) * self.timing.period > self.timing.command_timeout:
-            raise CommandError(f'header.stamp: {when} ns is more than '
-                               f'{self.timing.command_timeout:g} s old')
-        if tick < self._command_tick:
-            raise CommandError(f'header.stamp: {when} ns is before that of the command before')
-        return tick
-
-    # Diagnostics ----------------------------------------------------------------------------
 
     def _commanders(self) -> list[str]:
         found = self.get_publishers_info_by_topic(self.resolve_topic_name('joint_commands'))
@@ -306,40 +270,6 @@ class Simulator(Node):
         who = f'{", ".join(names)} on {topic}' if names else f'anyone: no node publishes {topic}'
         return (f'no command for the state at {self.now * 1e-9:.4f} s since '
                 f'{self.timing.lockstep_timeout:g} s: waiting for {who}')
-
-    def _status(self) -> tuple[bytes, str, dict[str, object]]:
-        factor, share = self._speed.read(self.now * 1e-9)
-        longest, self._longest = self._longest, 0.0
-        if self.failure:
-            level, text = DiagnosticStatus.ERROR, self.failure
-        elif self._silence:
-            level, text = DiagnosticStatus.WARN, self._silence
-        elif self._safe:
-            level, text = DiagnosticStatus.WARN, 'the fail-safe acts in place of a command'
-        elif not self.playing:
-            level, text = DiagnosticStatus.OK, 'paused'
-        else:
-            level, text = DiagnosticStatus.OK, 'running' if self.tick else 'ready'
-        return level, text, {
-            'simulated time (s)': f'{self.now * 1e-9:.3f}',
-            'real-time factor': f'{factor:.3f}',
-            'share of a core in the integrator (%)': f'{100.0 * share:.1f}',
-            'longest step from state to state (ms)': f'{1e3 * longest:.3f}',
-            'overruns': self._pacing.overruns,
-            'driven by': self._owner.name,
-            'rejected commands': self._rejected,
-            'last rejection': self._reason,
-            'commands cut to limits': self.plant.gate.limited,
-            'periods with a drive at its limit': self.plant.saturated,
-            'rejected wrenches': self._wrenches.rejected,
-            'last rejected wrench': self._wrenches.reason,
-            'payloads': ', '.join(self.plant.payloads),
-            'recording': self._recording.text,
-            'order': self.model.order,
-            'joints': self.model.n_joints,
-            'coordinates': self.model.n,
-        }
-
 
     def destroy_node(self) -> None:
         self._recording.close()

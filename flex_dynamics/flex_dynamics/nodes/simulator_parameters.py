@@ -35,6 +35,10 @@ class Timing:
         """From one state to the next."""
         return self.steps * self.step
 
+    def stamp(self, tick: int) -> int:
+        """Simulated time after so many periods, ns; counted, so that it does not drift."""
+        return round(tick * self.period * 1e9)
+
 
 def declare_timing(node: Node) -> Timing:
     """The parameters about time."""
