@@ -10,6 +10,9 @@ from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.build import quadrature
 from flex_dynamics.symbolic import Payload, derive
+from flex_dynamics.symbolic.dual_screw import projection
+from flex_dynamics.symbolic.problem import Problem
+from flex_dynamics.symbolic.tape import Tape
 
 EXAMPLES = {
     'rigid two links': (rigid_two_links, 'lagrange', None),
@@ -139,3 +142,25 @@ def test_rate_of_m_less_twice_c_is_skew(name, method):
         assert np.abs(skew + skew.T).max() < 1e-8 * max(1.0, np.abs(rate).max())
         M = function(q, v)[0]
         assert np.abs(M - M.T).max() < 1e-12 * np.abs(M).max()
+
+
+def test_rates_of_dual_lines_in_closed_form_are_the_chain_rule_s():
+    """(76), (79) against differentiation by every coordinate, which is what they save."""
+    model = Model(load_robot('cibicik_arm_paper'), 'linear')
+    tape = Tape()
+    problem = Problem(model, tape)
+    motions: list = []
+    for body in problem.bodies:
+        motions.append(projection(problem, body, motions))
+    closed, chain = [], []
+    for motion in motions:
+        for k, line in motion.lines.items():
+            closed += [*motion.rates[k].real, *motion.rates[k].dual]
+            chain += [problem.rate(x) for x in (*line.real, *line.dual)]
+    rng = np.random.default_rng(2)
+    values = {name: rng.uniform(-1.0, 1.0) for name in tape.symbols}
+    plain = {'+': np.add, '-': np.subtract, '*': np.multiply, 'sin': np.sin, 'cos': np.cos}
+    found, expected = (np.array(tape.read(lines, values.__getitem__, float, plain))
+                       for lines in (closed, chain))
+    assert len(found) > 500 and np.abs(expected).max() > 0.1
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()

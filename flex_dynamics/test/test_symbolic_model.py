@@ -1,6 +1,8 @@
 """A SymbolicModel in a Model's place; derive's refusals."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from symbolic_robots import derived, one_link
@@ -8,6 +10,7 @@ from symbolic_robots import derived, one_link
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, simulate
 from flex_dynamics.symbolic import Payload, SymbolicModel, derive
+from flex_dynamics.symbolic.smaller import first_joints
 
 
 @pytest.fixture(scope='module')
@@ -111,10 +114,22 @@ def test_a_robot_too_large_is_refused_with_the_size_that_works():
         derive(robot, most_operations=between)
     assert f'{whole.n} coordinates' in str(refusal.value)
     assert derive(robot, modes=1, most_operations=between).n == one.n
-    with pytest.raises(DynamicsError, match="try method 'dual_screw'"):
-        derive(load_robot('ur5'), most_operations=500)
-    with pytest.raises(DynamicsError, match='allow more operations'):
-        derive(load_robot('ur5'), 'dual_screw', most_operations=500)
+    arm = load_robot('cibicik_arm_paper')
+    linear = derive(arm, 'dual_screw', modes=1)
+    with pytest.raises(DynamicsError, match="method 'dual_screw' works"):
+        derive(arm, modes=1, most_operations=len(linear.tape.lines))
+
+
+def test_a_rigid_robot_too_large_is_told_how_many_joints_work():
+    robot = load_robot('ur5')
+    with pytest.raises(DynamicsError, match=r'its first (\d) joints alone would do') as refusal:
+        derive(robot, 'elastic_joint', most_operations=700)
+    works = int(re.search(r'first (\d)', str(refusal.value))[1])
+    derive(first_joints(robot, works), 'elastic_joint', most_operations=700)
+    with pytest.raises(DynamicsError, match='operations'):
+        derive(first_joints(robot, works + 1), 'elastic_joint', most_operations=700)
+    with pytest.raises(DynamicsError, match='not even its first joint'):
+        derive(robot, most_operations=1)
 
 
 def test_progress_is_told():

@@ -1,7 +1,7 @@
-"""Symbolic derivation of the 4-joint arm: dual screws, plain differentiation, exported code."""
+"""Symbolic derivation of the 4-joint arm: dual screws, the chain rule, exported code."""
 from __future__ import annotations
 
-import os
+import resource
 import subprocess
 import sys
 import time
@@ -21,8 +21,8 @@ from flex_dynamics.symbolic.problem import Problem
 from flex_dynamics.symbolic.tape import Tape
 
 SECTION = 'Symbolic model of the 4-joint arm, 16 coordinates'
-PLAIN_LIMIT = 300.0                       # s by the clock for plain differentiation
-PLAIN = Path(__file__).with_name('plain_differentiation.py')
+LIMIT = 120                               # s of processor time for the slow way
+NONLINEAR = Path(__file__).with_name('nonlinear_first.py')
 
 
 class SympyScalars:
@@ -38,17 +38,29 @@ class SympyScalars:
 def measure(report: Report) -> None:
     robot = load_robot('cibicik_arm_paper')
     model = Model(robot, 'linear')
-    times = shortest({'whole': partial(derive, robot, 'dual_screw'),
-                      'tape': lambda: _projections(Problem(model, Tape())),
-                      'sympy': lambda: _projections(Problem(model, SympyScalars()))})
-    report.add(SECTION, Row('M, C, g by dual screws', f'{times["whole"]:.1f} s', 'at most 60 s',
-                            times['whole'] <= 60.0))
-    report.add(SECTION, Row('projection matrices and rates, dual screws, on a tape',
-                            f'{times["tape"]:.2f} s'))
-    report.add(SECTION, Row('the same, in sympy (the paper, in its program: 11 s)',
-                            f'{times["sympy"]:.1f} s'))
-    _plain(report, times['sympy'])
+    whole = shortest({'whole': partial(derive, robot, 'dual_screw')})['whole']
+    report.add(SECTION, Row('M, C, g by dual screws', f'{whole:.1f} s', 'at most 60 s',
+                            whole <= 60.0))
+    for arithmetic, scalars in (('sympy', SympyScalars), ('the tape', Tape)):
+        problem = Problem(model, scalars())
+        motions: list = []
+        closed = _seconds(lambda p=problem, m=motions: m.extend(_projections(p)))
+        chain = _seconds(lambda p=problem, m=motions: _chain_rule(p, m))
+        report.add(SECTION, Row(f'projection matrices and their rates in closed form, in '
+                                f'{arithmetic}', f'{closed:.2f} s'))
+        report.add(SECTION, Row('the same rates by differentiation and the chain rule',
+                                f'{chain:.2f} s'))
+        report.add(SECTION, Row('chain rule / closed form (the paper, in Matlab: 181 s / 11 s)',
+                                f'{chain / closed:.1f}'))
+        if arithmetic == 'sympy':
+            _nonlinear_first(report, closed)
     _exported(report, robot, model)
+
+
+def _seconds(call) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def _projections(problem: Problem) -> list:
@@ -58,29 +70,30 @@ def _projections(problem: Problem) -> list:
     return motions
 
 
-def _plain(report: Report, by_screws: float) -> None:
-    """Plain differentiation in a process of its own, which is ended at the limit."""
-    start = time.monotonic()
-    process = subprocess.Popen([sys.executable, str(PLAIN)], stdout=subprocess.PIPE, text=True,
-                               env=dict(os.environ))
-    try:
-        out, _ = process.communicate(timeout=PLAIN_LIMIT)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, _ = process.communicate()
-    lines = out.split('\n')
-    what = 'the same by plain differentiation, in sympy (the paper: 181 s)'
-    done = [line for line in lines if line.startswith('done')]
-    if done:
-        seconds = float(done[0].split()[1])
-        report.add(SECTION, Row(what, f'{seconds:.0f} s'))
-        report.add(SECTION, Row('plain / dual screws', f'{seconds / by_screws:.0f}'))
+def _chain_rule(problem: Problem, motions: list) -> list:
+    """d/dt of every line's elements, as the sum over q of its derivative times the speed."""
+    derivative = (problem.tape.derivative if isinstance(problem.tape, Tape)
+                  else lambda x, q: sympy.sympify(x).diff(q))
+    return [sum(derivative(x, q) * v for q, v in zip(problem.q, problem.v))
+            for motion in motions for line in motion.lines.values()
+            for x in (*line.real, *line.dual)]
+
+
+def _nonlinear_first(report: Report, closed: float) -> None:
+    """Nonlinear positions, differentiated, linearised at the end: in a process of its own, which
+    the system ends at the limit."""
+    ended = subprocess.run(
+        [sys.executable, str(NONLINEAR)], stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT)))
+    steps = [line for line in ended.stdout.split('\n') if line]
+    what = 'the same from nonlinear positions, linearised at the end, in sympy'
+    if steps and steps[-1].startswith('done'):
+        seconds = float(steps[-1].split()[1])
+        report.add(SECTION, Row(what, f'{seconds:.0f} s, {seconds / closed:.0f} times as long'))
         return
-    steps = [line for line in lines if line]
-    reached = steps[-1] if steps else 'nothing'
-    spent = time.monotonic() - start
-    report.add(SECTION, Row(what, f'not done in {spent:.0f} s: {reached}'))
-    report.add(SECTION, Row('plain / dual screws', f'more than {spent / by_screws:.0f}'))
+    reached = f'last step: {steps[-1]} s' if steps else 'not one step'
+    report.add(SECTION, Row(what, f'given up after {LIMIT} s, more than {LIMIT / closed:.0f} '
+                            f'times as long; {reached}'))
 
 
 def _exported(report: Report, robot, model: Model) -> None:

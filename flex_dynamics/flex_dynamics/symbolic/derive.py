@@ -18,6 +18,7 @@ from flex_dynamics.symbolic.equations import Equations
 from flex_dynamics.symbolic.lagrange import Progress, lagrange
 from flex_dynamics.symbolic.modes import Modes, with_modes
 from flex_dynamics.symbolic.problem import Problem
+from flex_dynamics.symbolic.smaller import first_joints, most_shapes
 from flex_dynamics.symbolic.tape import Tape, TooLong
 
 METHODS: dict[str, Callable] = {'lagrange': lagrange, 'dual_screw': dual_screw,
@@ -59,7 +60,53 @@ def derive(robot: Robot | Model, method: str = 'lagrange', modes: Modes | None =
     try:
         return _derived(model, method, most_operations, report)
     except TooLong:
-        raise _too_large(robot, model, method, order, modes, payload, most_operations) from None
+        pass
+    raise DynamicsError(
+        f'{model.robot.name}: expected equations of at most {most_operations} operations, found '
+        f"more, with {model.n} coordinates by method '{method}'; "
+        + what_works(model, method, order, most_operations))
+
+
+def what_works(model: Model, method: str, order: str, most: int) -> str:
+    """The size, or the other method, for which the equations of a model's robot are short enough:
+    seen by deriving them."""
+    def works(smaller: Model, method: str) -> bool:
+        try:
+            _derived(smaller, method, most, lambda stage, fraction: None)
+        except TooLong:
+            return False
+        return True
+
+    for other, its_order in {method: order, 'dual_screw': 'linear'}.items():
+        shown = '' if other == method else f"method '{other}' with "
+        if other != method and works(Model(model.robot, its_order)._changed(model._payloads),
+                                     other):
+            return f"method '{other}' works, whose equations are linear in the deflections"
+        found = None
+        for count in range(1, most_shapes(model.robot)):
+            smaller = Model(with_modes(model.robot, count), its_order)._changed(model._payloads)
+            if not works(smaller, other):
+                break
+            found = f'{shown}modes={count} works: {smaller.n} coordinates'
+        if found is not None:
+            return found
+    low, high = 0, len(model.robot.joints)
+    best = None
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            smaller = Model(first_joints(model.robot, middle), order)
+        except DynamicsError:              # so far only fixed joints: nothing moves
+            low = middle
+            continue
+        if works(smaller, method):
+            low, best = middle, smaller
+        else:
+            high = middle
+    if best is None:
+        return 'not even its first joint alone does'
+    joints = 'joint' if low == 1 else f'{low} joints'
+    return f'its first {joints} alone would do: {best.n} coordinates'
 
 
 def _model(robot: Robot | Model, order: str, modes: Modes | None,
@@ -88,30 +135,3 @@ def _derived(model: Model, method: str, most: int, progress: Progress) -> Equati
     return Equations(method, model, tape, terms, stiffness_matrix(problem),
                      np.array(model.damping_matrix()), input_matrix(problem),
                      time.monotonic() - start)
-
-
-def _too_large(robot: Robot | Model, model: Model, method: str, order: str, modes: Modes | None,
-               payload: Payload | None, most: int) -> DynamicsError:
-    """The refusal, with the most shapes, or the other method, for which it does work."""
-    words = (f"{model.robot.name}: expected equations of at most {most} operations, found more, "
-             f"with {model.n} coordinates by method '{method}'")
-    known = [link.flexible for link in model.robot.links if link.flexible is not None]
-    largest = max((max(beam.bend_y.count, beam.bend_z.count, beam.twist.count) for beam in known),
-                  default=0)
-    found = None
-    for count in range(1, largest):
-        smaller = _model(robot, order, count, payload)
-        try:
-            _derived(smaller, method, most, lambda stage, fraction: None)
-        except TooLong:
-            break
-        found = count, smaller.n
-    if found is not None:
-        return DynamicsError(f'{words}; modes={found[0]} works: at most {found[0]} shapes of each '
-                             f'kind a link, {found[1]} coordinates')
-    joints = model.n_joints
-    if method == 'lagrange':
-        return DynamicsError(f"{words}; try method 'dual_screw', whose equations are linear in "
-                             'the deflections and several times shorter, or allow more operations')
-    return DynamicsError(f'{words}; no number of shapes works for {joints} joints: allow more '
-                         'operations, or derive the parts of the robot apart')

@@ -1,6 +1,6 @@
-"""Projection matrices of the 4-joint arm as sympy gives them by plain differentiation.
+"""Projection matrices of the 4-joint arm from its nonlinear positions, in sympy.
 
-    python plain_differentiation.py
+    python nonlinear_first.py
 
 The way without dual screws: positions and rotations of every link's frame, nonlinear; their
 derivatives by every coordinate; time derivatives by the chain rule; at the end all is linearised
@@ -74,8 +74,9 @@ def rate(P: sympy.Matrix, q, v) -> sympy.Matrix:
 def linearised(P: sympy.Matrix, elastic) -> sympy.Matrix:
     """Value and first-order part in the elastic symbols."""
     small = sympy.Symbol('small')
-    scaled = P.subs({x: small * x for x in elastic}, simultaneous=True)
-    return scaled.subs(small, 0) + scaled.diff(small).subs(small, 0)
+    scaled = P.xreplace({x: small * x for x in elastic})
+    return (scaled.xreplace({small: sympy.Integer(0)})
+            + scaled.diff(small).xreplace({small: sympy.Integer(0)}))
 
 
 def main() -> None:
