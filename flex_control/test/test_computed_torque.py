@@ -148,3 +148,11 @@ def test_poles_of_a_slowly_sampled_joint_are_those_of_the_textbook():
     found = sampled_loop(controller, joints, period)
     assert np.abs(found.poles).max() == pytest.approx(np.abs(wanted).max(), rel=1e-6)
     assert not found.stable                      # the wrist is far too light for these gains
+
+
+@pytest.mark.parametrize('kind', [ComputedTorque, PD])
+def test_drives_that_damp_more_than_asked_do_no_harm(arm, kind):
+    controller = kind(arm)
+    stiffness, damping = controller.drive_gains()
+    controller.set_drives(stiffness, 2.0 * damping)
+    assert sampled_loop(controller, THERE, 2e-3).stable

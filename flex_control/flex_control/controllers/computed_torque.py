@@ -61,8 +61,10 @@ class ComputedTorque(Controller):
             self._q = self.model.statics(wanted.position)[0]
             self._at_rest = True
         feedforward = self._step(period)
+        # To take damping away from drives that have more would act with a period's delay.
+        damping = np.maximum(self.kd, self.drive_damping)
         feedback = (self.kp * (wanted.position - self.q[:joints])
-                    + self.kd * (wanted.velocity - self.v[:joints]))
+                    + damping * (wanted.velocity - self.v[:joints]))
         return feedforward + feedback - self.drive_effort()
 
     def _step(self, period: float) -> np.ndarray:

@@ -63,8 +63,10 @@ class PD(Controller):
     def efforts_towards(self, wanted: Reference) -> np.ndarray:
         """Efforts (n_joints,) of the law, less what the drives add."""
         joints = self.model.n_joints
+        # To take damping away from drives that have more would act with a period's delay.
+        damping = np.maximum(self.kd, self.drive_damping)
         efforts = (self.kp * (wanted.position - self.q[:joints])
-                   + self.kd * (wanted.velocity - self.v[:joints]))
+                   + damping * (wanted.velocity - self.v[:joints]))
         if self.parameters['static_compensation']:
             efforts += self._static_load.efforts(wanted.position)
         return efforts - self.drive_effort()
