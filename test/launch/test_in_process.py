@@ -101,9 +101,9 @@ def test_it_can_be_paused_reset_and_is_driven_by_nobody_else(listener, launch):
     still = seconds(states[-1].header.stamp)
     listener.spin(0.5)
     assert seconds(states[-1].header.stamp) == still
+    before = len(reports)        # the first state of the new run is answered while it is paused
     listener.call(ResetSimulation, 'simulator/reset_simulation', ResetSimulation.Request())
     listener.until(lambda: seconds(states[-1].header.stamp) == 0.0, 'time zero')
-    before = len(reports)
     play(listener)
     listener.until(lambda: len(reports) > before + 3, 'reports of the new run')
     efforts = np.array([report.output.effort for report in reports[before:]])
