@@ -1,3 +1,3 @@
-"""How a flexible robot looks: deflected frames, plots, the browser viewer."""
+"""How a flexible robot looks: deflected frames, markers, the browser viewer, reports, modes."""
 
 __version__ = '0.1.0'

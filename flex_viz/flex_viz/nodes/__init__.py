@@ -1,1 +1,1 @@
-"""The ROS node around the library."""
+"""The ROS nodes around the library."""
