@@ -28,12 +28,14 @@ PATIENCE = 120.0         # s for nodes to start
 SETTLE = 1.5             # s
 TICKS = os.sysconf('SC_CLK_TCK')
 START = [0.0, 0.5235987755982988, 2.0943951023931953, 0.5235987755982988]     # rad
-SIMULATOR = {'step': 0.001, 'drive.damping': [800.0, 2400.0, 900.0, 40.0],
-             'start.positions': START, 'start.deflected': False}
-SOFT = {'pd.kp': [400.0, 1200.0, 600.0, 40.0], 'pd.kd': [0.0]}     # bears a late command
-PD = {'pd.kp': [4000.0, 12000.0, 6000.0, 400.0], 'pd.kd': [0.0],
+SIMULATOR = {'step': 0.001, 'start.positions': START, 'start.deflected': False}
+DAMPING = [800.0, 2400.0, 900.0, 40.0]                                     # N m s/rad
+SOFT = {'pd.kp': [400.0, 1200.0, 600.0, 40.0], 'pd.kd': DAMPING}           # bears late commands
+PD = {'pd.kp': [4000.0, 12000.0, 6000.0, 400.0], 'pd.kd': DAMPING,
       'pd.static_compensation': False, 'interpolation': 'none',
       'trajectory.times': [0.0, 0.5], 'trajectory.positions': [*START, 0.7, 1.0, 1.0, 1.0]}
+MOTION = {'interpolation': 'minimum_jerk', 'trajectory.times': [0.0, 0.5, 2.5],
+          'trajectory.positions': [*START, *START, 0.7, 1.0, 1.0, 1.0]}
 
 
 @dataclass(frozen=True)
@@ -66,18 +68,19 @@ def measure(report: Report) -> None:
 
 def _with_terms(report: Report) -> None:
     _lockstep(report, 500.0, 'with the model terms on their topic', {
-        'control': {**PD, 'terms_source': 'topic', 'terms_rate': 0.0}, 'dynamics': {'rate': 0.0}})
+        'control': {**MOTION, 'terms_source': 'topic', 'terms_rate': 0.0},
+        'dynamics': {'rate': 0.0}})
 
 
 def _own_model(report: Report) -> None:
     _lockstep(report, 1000.0, "with the control node's own model",
-              {'control': {**PD, 'terms_source': 'model'}})
+              {'control': {**MOTION, 'terms_source': 'model'}})
 
 
 def _lockstep(report: Report, rate: float, what: str,
               params: dict[str, dict[str, Any]]) -> None:
     params = {**params, 'simulator': {**SIMULATOR, 'rate': rate}}
-    first, last = _run(params, ['sync:=lockstep', 'controller:=computed_torque'], 10.0)
+    first, last = _run(params, ['sync:=lockstep', 'controller:=feedback_linearization'], 10.0)
     factor, spent = _factor(first, last), _processor(first, last)
     each = ', '.join(f'{name} {1e6 * seconds / rate:.0f} us' for name, seconds in spent.items())
     report.add(SECTION, Row(f'lockstep, {rate:g} Hz control {what}', f'{factor:.2f} x real time',
