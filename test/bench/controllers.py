@@ -69,7 +69,6 @@ MOVING = (
     Entry('feedback_linearization, zvd, 2 kHz', 'feedback_linearization', shaper='zvd',
           period=5e-4),
     Entry('lqr', 'lqr'),
-    Entry('lqr, zvd', 'lqr', shaper='zvd'),
     Entry('lqg', 'lqg'),
 )
 HOLDING = (Entry('pd', 'pd', PAPER), Entry('pid', 'pid', PAPER),
@@ -101,8 +100,10 @@ def manoeuvre(model: Model, entry: Entry, gains: tuple[Any, ...]) -> Trajectory:
         move: Trajectory = MinimumJerk(*ends, MOVE, departure)
         if entry.shaper:
             shaper = Shaper(model, entry.shaper, 1, *gains)
-            duration = MOVE - Shaped(move, shaper).delay
-            move = Shaped(MinimumJerk(*ends, duration, departure), shaper)
+            duration, arrival = MOVE, departure + MOVE
+            for _ in range(4):       # the delay depends a little on where the arm is when
+                move = Shaped(MinimumJerk(*ends, duration, departure), shaper)
+                duration += arrival - move.end
         moves.append(move)
     return Moves(*moves)
 
@@ -196,27 +197,28 @@ def _pushed(model: Model, report: Report, lines: list[str]) -> None:
     begin, end = PUSHED
     lines += [f'## Held at the last pose, pushed by {PUSH:g} N sideways at the tip', '',
               f'| controller | from {begin:g} to {end:g} s: largest error of the tip, mm | rms in '
-              'the 2 s after the push | from 0.5 s on: error in the last of 4 s |',
+              'the second after the push | from 0.5 s on: error 3 s later |',
               '|---|---|---|---|']
     left: dict[str, float] = {}
     for entry in HOLDING:
         short = _tried('short push', entry, lambda entry=entry: trial(
-            model, entry, stay, 3.0,
+            model, entry, stay, end + 1.0,
             loads=lambda t: push if begin <= t < end else None), lines)
         long = _tried('lasting push', entry, lambda entry=entry: trial(
-            model, entry, stay, 4.5, loads=lambda t: push if t >= begin else None), lines)
+            model, entry, stay, 3.6, loads=lambda t: push if t >= begin else None), lines)
         if short is None or long is None:
             continue
         error = np.linalg.norm(short.tip - rest, axis=1)
-        after = error[short.between(end, end + 2.0)]
+        after = error[short.between(end, end + 1.0)]
         left[entry.name] = float(np.sqrt(np.mean(after**2)))
-        last = np.linalg.norm(long.tip[long.between(3.5, 4.5)] - rest, axis=1).mean()
+        last = np.linalg.norm(long.tip[long.between(3.4, 3.6)] - rest, axis=1).mean()
         lines.append(f'| {entry.name} | {1e3 * error.max():.2f} | {1e3 * left[entry.name]:.3f} | '
                      f'{1e3 * last:.2f} |')
     lines.append('')
     if 'lqg' in left:
         ratio = left['pd'] / left['lqg']
-        report.add(SECTION, Row(f"tip error after a push of {PUSH:g} N: PD's by LQG's",
+        report.add(SECTION, Row(f'rms tip error in the second after a push of {PUSH:g} N for '
+                                f"{end - begin:g} s: PD's by LQG's",
                                 f'{ratio:.1f}', 'at least 5', ratio >= 5.0))
 
 
