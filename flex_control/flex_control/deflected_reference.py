@@ -17,7 +17,7 @@ class DeflectedReference:
 
     Solves  M a + C v + D v + K q + g = B tau  with the joints' wanted position, velocity and
     acceleration and elastic coordinates at rest. One factored slope serves all
-    sweeps, and each update starts from the one before: in motion one or two sweeps do.
+    sweeps, and each update starts from the one before: in motion one sweep does.
     """
 
     def __init__(self, model: Model) -> None:
@@ -55,7 +55,7 @@ class DeflectedReference:
         self._a[:joints] = reference.acceleration
         # Differences fed back into the deflection they come from would grow.
         self.v[joints:] = 0.0
-        most = MOST_SWEEPS if jump or (last is not None and _same(last, reference)) else 2
+        most = MOST_SWEEPS if jump or (last is not None and _same(last, reference)) else 1
         for _ in range(most):
             left = self._model.inverse_dynamics(self.q, self.v, self._a)
             step = self._inverse @ (left - self._inputs @ self.effort)

@@ -19,8 +19,9 @@ from flex_control.linear.job import Pieces
 from flex_control.parameters import Parameter
 
 TIP_FORCE = 50.0         # N, at the tip
-FADE = 50                # updates over which new gains take the old ones' place
-PIECES = 130             # updates that a design takes, about: so far ahead it is made
+FADE = 30                # updates over which new gains take the old ones' place
+AT_ONCE = 2              # pieces of a design in an update
+TAKES = 40               # updates that a design takes, until one was counted
 SAME_PERIOD = 0.2        # periods that differ by less are one
 MANY = 20                # updates of another period after which the gains are designed for it
 SHARE_OF_SAMPLING = 0.4  # of the sampling rate: faster modes cannot be told from slower ones
@@ -34,7 +35,7 @@ class LQR(Controller):
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('tip_error', 3.0, 'error of a tip that costs as much as `effort`', 'mm',
+        Parameter('tip_error', 5.0, 'error of a tip that costs as much as `effort`', 'mm',
                   1e-3, 1e5),
         Parameter('joint_error', 0.1, 'error of a joint that costs as much as `effort`',
                   'rad or m', 1e-6, 1e3),
@@ -43,7 +44,7 @@ class LQR(Controller):
         Parameter('effort', (), 'effort beyond what the wanted motion takes that costs as much as '
                   'the errors above; empty: what a force of 50 N at the tip asks of the joint in '
                   'its longest reach', 'N m or N', 1e-6, 1e9, per_joint=True),
-        Parameter('effort_time', 0.02, 'time in which the effort may change by `effort` for the '
+        Parameter('effort_time', 0.03, 'time in which the effort may change by `effort` for the '
                   'same cost: the gains fall off above its inverse', 's', 1e-4, 10.0),
         Parameter('integral_time', 0.5, 'time in which a constant error costs once more; 0: '
                   'no integral action', 's', 0.0, 1e4),
@@ -62,7 +63,7 @@ class LQR(Controller):
                         else TIP_FORCE * longest_reach(self.model))
         if not hasattr(self, '_wanted'):
             self._limits = _effort_limits(self.model)
-            self._period, self._others = 0.0, 0
+            self._period, self._others, self._took = 0.0, 0, TAKES
             self._wanted = DeflectedReference(self.model)
             self._z, self._u = np.zeros((2, self.model.n_joints))
             self._gains: LqrGains | None = None
@@ -102,7 +103,7 @@ class LQR(Controller):
         refuse_unreachable(self.model, rest, self.weights().highest_mode, self._period)
         self._gains = finish(lqr_gains(self.model, rest, self.weights(), self._period))
         self.adopt(rest)
-        self._next, self._job = self._gains, None
+        self._next, self._job, self._took = self._gains, None, TAKES
         self._designed_at = q[:self.model.n_joints].copy()
         self._faded, self._stale = FADE, False
 
@@ -115,7 +116,8 @@ class LQR(Controller):
             self._begin()
             assert self._gains is not None
         elif self._job is not None:
-            if self._job.work():
+            self._took += 1
+            if any(self._job.work() for _ in range(AT_ONCE)):
                 assert self._job.result is not None
                 rest, self._next = self._job.result
                 self.adopt(rest)
@@ -127,7 +129,9 @@ class LQR(Controller):
             self._gains = (self._next if self._faded == FADE
                            else _mixed(self._fade_from, self._next, self._faded / FADE))
         elif self._stale or self._has_moved():
-            ahead = (PIECES + FADE / 2) * self._period
+            # where the arm will be when these gains have half taken over
+            ahead = (self._took + FADE / 2) * self._period
+            self._took = 0
             q = self._wanted.q.copy()
             q[:self.model.n_joints] += ahead * self.reference.velocity
             self._designed_at = q[:self.model.n_joints].copy()
