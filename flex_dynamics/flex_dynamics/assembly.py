@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from flex_description.robot import Inertia, Robot
+from flex_dynamics.algebra.eigenvectors import inertia_fault
 from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.damping import elastic_damping
@@ -116,6 +117,9 @@ class Assembly:
                                 f'{centre.shape} and {tensor.shape}')
         if not (np.isfinite(centre).all() and np.isfinite(tensor).all()):
             raise DynamicsError(f'payload {name}: expected finite numbers for centre and tensor')
+        fault = inertia_fault(tensor)
+        if fault:
+            raise DynamicsError(f'payload {name}: {fault}')
         self._carrier(frame, x)
         return self._changed({**self._payloads, name: (frame, Inertia(mass, centre, tensor), x)})
 

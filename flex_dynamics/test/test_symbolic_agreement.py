@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from random_robots import random_robot
+from small_robots import beam_robot
 from symbolic_robots import derived, one_link, rigid_flexible, rigid_two_links, states
 
 from flex_description import load_robot
@@ -82,6 +83,19 @@ def test_the_four_joint_arm_with_all_sixteen_coordinates():
     equations = derived('cibicik_arm_paper', 'dual_screw')
     assert equations.n == 16
     agree(equations, Model(load_robot('cibicik_arm_paper'), 'linear'))
+
+
+@pytest.mark.parametrize('basis', ['craig-bampton', 'clamped-free', 'clamped-mass',
+                                   'pinned-pinned', 'pinned-free', 'polynomial', 'fe'])
+@pytest.mark.parametrize('method', ['lagrange', 'dual_screw'])
+def test_any_basis(basis, method):
+    """A beam that bends in both planes, twists, and carries a body off its axis at the tip."""
+    robot = beam_robot(f'basis="{basis}" bending_y="1" bending_z="1" twist="1"', rotary=1e-4,
+                       joint='continuous', gravity='0 0 -9.81')
+    tensor = np.diag([0.02, 0.03, 0.04])
+    equations = derive(robot, method, payload=Payload('tip', 0.8, np.array([0.1, 0.2, -0.1]),
+                                                      tensor))
+    agree(equations, equations.model)
 
 
 @pytest.mark.parametrize('seed, base, method', [(1, 'floating', 'lagrange'),

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flex_description.robot import Robot
-from flex_dynamics.algebra.eigenvectors import inertia_fault
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model import Model
 from flex_dynamics.symbolic.constant_terms import input_matrix, stiffness_matrix
@@ -104,9 +103,9 @@ def what_works(model: Model, method: str, order: str, most: int) -> str:
         else:
             high = middle
     if best is None:
-        return 'not even its first joint alone does'
-    joints = 'joint' if low == 1 else f'{low} joints'
-    return f'its first {joints} alone would do: {best.n} coordinates'
+        return 'not even its first joint alone works'
+    return (f'the robot up to joint {model.robot.joints[low - 1].name!r} works: {best.n} '
+            'coordinates')
 
 
 def _model(robot: Robot | Model, order: str, modes: Modes | None,
@@ -118,9 +117,6 @@ def _model(robot: Robot | Model, order: str, modes: Modes | None,
     for name, (frame, inertia, x) in payloads.items():
         model = model.with_payload(name, frame, inertia.mass, inertia.centre, inertia.tensor, x)
     if payload is not None:
-        fault = inertia_fault(payload.tensor)
-        if fault:
-            raise DynamicsError(f'payload: {fault}')
         model = model.with_payload('payload', payload.frame, payload.mass, payload.centre,
                                    payload.tensor)
     return model
