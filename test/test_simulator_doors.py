@@ -1,4 +1,6 @@
 """What the simulator node decides before anything reaches the plant or a file."""
+import resource
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
@@ -117,6 +119,21 @@ def test_a_bag_gives_back_what_was_written(storage, tmp_path):
     assert offered['/flex_state'].reliability.name == 'RELIABLE'
     with pytest.raises(BagError, match='exists already'):
         Bag(str(tmp_path / 'bag'), storage)
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_a_file_that_may_not_grow_ends_a_bag_with_the_reason(storage, tmp_path):
+    bag = Bag(str(tmp_path / 'bag'), storage)
+    bag.add_topic('/flex_state', 'flex_msgs/msg/FlexState', QoSProfile(depth=10))
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, most))
+    try:
+        with pytest.raises(BagError, match='ended after .* messages'):
+            for _ in range(1000):
+                bag.write('/flex_state', bytes(10_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        bag.abort()
 
 
 def test_a_type_that_is_not_installed_is_named(tmp_path):

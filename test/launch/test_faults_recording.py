@@ -2,11 +2,9 @@
 import resource
 import signal
 import subprocess
-import sys
 import threading
 import time
 
-import pytest
 from rosbags.highlevel import AnyReader
 
 SIMULATOR = ['ros2', 'run', 'flex_dynamics', 'simulator', '--ros-args', '-p', 'robot:=lab_link',
@@ -46,10 +44,8 @@ class Simulator:
         return code
 
 
-@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
-def test_a_full_disk_ends_the_recording_and_nothing_else(storage, tmp_path):
-    simulator = Simulator(f'record:={tmp_path / "bag"}', f'record_storage:={storage}',
-                          largest_file=400_000)
+def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path):
+    simulator = Simulator(f'record:={tmp_path / "bag"}', largest_file=400_000)
     try:
         simulator.wait_for('lab_link:')
         simulator.wait_for('ended after')
@@ -77,13 +73,10 @@ def test_a_recording_from_the_start_to_sigint_in_sqlite3(tmp_path):
     assert any('messages recorded to' in line for line in simulator.lines)
 
 
-@pytest.mark.parametrize('path, words', [
-    ('/dev/null/bag', 'parameter record: cannot record to /dev/null/bag'),
-    (sys.prefix, 'exists already'),
-])
-def test_a_bad_path_ends_the_start_in_one_line(path, words):
-    done = subprocess.run([*SIMULATOR, '-p', f'record:={path}'], capture_output=True, text=True,
-                          timeout=60)
+def test_a_bad_path_ends_the_start_in_one_line():
+    done = subprocess.run([*SIMULATOR, '-p', 'record:=/dev/null/bag'], capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == 1
     line, = [line for line in done.stderr.splitlines() if 'error' in line]
-    assert words in line and 'Traceback' not in done.stderr, done.stderr
+    assert 'parameter record: cannot record to /dev/null/bag' in line, done.stderr
+    assert 'Traceback' not in done.stderr, done.stderr
