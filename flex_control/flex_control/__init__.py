@@ -10,6 +10,7 @@ from flex_control.errors import ControlError
 from flex_control.loop import ControlLoop
 from flex_control.measurements import Measurements
 from flex_control.parameters import Parameter
+from flex_control.shaping import Shaped, Shaper
 from flex_control.trajectories import (
     CubicSpline,
     Cycloidal,
@@ -27,5 +28,6 @@ __version__ = '0.1.0'
 __all__ = [
     'PD', 'ControlError', 'ControlLoop', 'Controller', 'CubicSpline', 'Cycloidal', 'Limits',
     'Measurements', 'MinimumJerk', 'Parameter', 'QuinticSpline', 'Reference', 'SetPoints',
-    'Splines', 'Trajectory', 'available_controllers', 'controller_class', 'make_controller',
+    'Shaped', 'Shaper', 'Splines', 'Trajectory', 'available_controllers', 'controller_class',
+    'make_controller',
 ]

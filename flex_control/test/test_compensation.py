@@ -131,3 +131,11 @@ def test_the_integral_keeps_to_its_own_limit_and_is_forgotten_at_reset(link):
 def test_bad_parameters_are_refused(arm, given, words):
     with pytest.raises(ControlError, match=words):
         PID(arm, given)
+
+
+def test_a_frame_that_is_not_there_changes_nothing(arm):
+    controller = PD(arm, TIP)
+    with pytest.raises(ControlError, match='tip_frame'):
+        controller.set_parameters({'tip_frame': 'tolo', 'kp': 1.0})
+    assert controller.parameters['tip_frame'] == 'tool'
+    assert controller.kp.tolist() == GAINS['kp']
