@@ -24,7 +24,7 @@ from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.simulator import Simulator
 from flex_dynamics.nodes.state_input import State
 
-SLICE = 0.02      # s of wall time until services and actions get their turn
+SLICE = 0.05      # s of wall time until services and actions get their turn
 
 
 class DirectInputs:

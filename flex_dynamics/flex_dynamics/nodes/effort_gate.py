@@ -72,7 +72,7 @@ class EffortGate:
                 raise CommandError(f'{KINDS[kind]}: expected {len(self._known)} numbers, one a '
                                    f'name, found {len(given[kind])}')
         values = np.array([given[kind] for kind in kinds], dtype=float)
-        if not np.isfinite(values).all():
+        if np.count_nonzero(np.isfinite(values)) < values.size:
             row, column = np.argwhere(~np.isfinite(values))[0]
             raise CommandError(f'{KINDS[kinds[row]]}: expected finite numbers, found '
                                f'{values[row, column]} for {self._known[column]}')
@@ -85,15 +85,15 @@ class EffortGate:
                    else np.ix_(np.array(command.kinds), command.joints))
         within = np.minimum(np.maximum(command.values, self._least[at]), self._most[at])
         self.targets[at] = within
-        self.limited += bool((within != command.values).any())
+        self.limited += bool(np.count_nonzero(within != command.values))
 
     def effort_range(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Least and largest effort (n_joints,) that the drives can give at these joint speeds.
 
         Beyond a joint's velocity limit its drive can only brake.
         """
-        if (np.abs(velocity) <= self._fastest).all():
-            return -self.limits, self.limits
+        if not np.count_nonzero(np.abs(velocity) > self._fastest):
+            return self._least[0], self._most[0]
         return (np.where(velocity < -self._fastest, 0.0, -self.limits),
                 np.where(velocity > self._fastest, 0.0, self.limits))
 

@@ -45,7 +45,8 @@ class JointStops:
         if not self._any:
             return False
         room = np.minimum(position - self.lower, self.upper - position)
-        return bool(self.side.any() or (room < MARGIN + 2.0 * period * np.abs(velocity)).any())
+        return bool(np.count_nonzero(self.side) or np.count_nonzero(
+            room < MARGIN + 2.0 * period * np.abs(velocity)))
 
     def catch(self, position: np.ndarray, velocity: np.ndarray,
               step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
