@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import sympy
 from symbolic_robots import derived, rigid_flexible, states
 
+from flex_description import load_robot
 from flex_dynamics import DynamicsError
 from flex_dynamics.symbolic import code, derive
 from flex_dynamics.symbolic.stumpff import stumpff
@@ -73,6 +75,17 @@ def test_c_code_compiles_without_a_warning(tmp_path, spatial):
                                '-Wno-unused-parameter', '-Werror', '-c', str(source), '-o',
                                str(tmp_path / 'out.o')], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_names_of_a_robot_cannot_become_code():
+    robot = load_robot('mladenova_arm')
+    nasty = 'arm"""\nraise SystemExit\n"""*/ int x; /* % } \\input{x}'
+    joints = (replace(robot.joints[0], name=nasty), *robot.joints[1:])
+    equations = derive(replace(robot, name=nasty, joints=joints), 'elastic_joint')
+    for kind in ('numpy', 'c'):
+        assert equations.function(kind)(np.zeros(2), np.zeros(2))[0][1, 1] == pytest.approx(0.02)
+    assert '\\input' not in equations.text('latex')
+    assert json.loads(equations.text('json'))['robot'] == nasty
 
 
 def test_json_can_be_read_back():

@@ -55,9 +55,15 @@ def _place(name: str) -> str:
     return f'{letter}[{int(number) - 1}]'
 
 
+def harmless(name: str) -> str:
+    """A name of a robot or joint as it may stand in code: a robot's file is someone else's, and
+    its names must not end a comment or begin a statement."""
+    return re.sub(r'[^\w ./@:+-]', '_', name)
+
+
 def legend(equations: Equations) -> list[str]:
     """What the symbols are, one line each."""
-    return [f'q[{k}], v[{k}]: {name}' for k, name in enumerate(equations.names)]
+    return [f'q[{k}], v[{k}]: {harmless(name)}' for k, name in enumerate(equations.names)]
 
 
 def _printed(equations: Equations) -> Printed:

@@ -63,10 +63,10 @@ def derive(robot: Robot | Model, method: str = 'lagrange', modes: Modes | None =
     raise DynamicsError(
         f'{model.robot.name}: expected equations of at most {most_operations} operations, found '
         f"more, with {model.n} coordinates by method '{method}'; "
-        + what_works(model, method, order, most_operations))
+        + _what_works(model, method, order, most_operations))
 
 
-def what_works(model: Model, method: str, order: str, most: int) -> str:
+def _what_works(model: Model, method: str, order: str, most: int) -> str:
     """The size, or the other method, for which the equations of a model's robot are short enough:
     seen by deriving them."""
     def works(smaller: Model, method: str) -> bool:

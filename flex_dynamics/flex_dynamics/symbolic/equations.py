@@ -65,7 +65,8 @@ class Equations:
 
     @property
     def title(self) -> str:
-        return (f"Equations of motion of {self.model.robot.name}, method '{self.method}', order "
+        return (f'Equations of motion of {code.harmless(self.model.robot.name)}, method '
+                f"'{self.method}', order "
                 f"'{self.model.order}': M(q) a + C(q, v) v + D v + K q + g(q) = B tau")
 
     @cached_property
@@ -161,8 +162,8 @@ class Equations:
     def latex(self, digits: int = 6) -> str:
         """A LaTeX document's body: definitions, then the elements that are not zero."""
         lines = printed(self.tape, self.results(), Latex(digits))
-        names = ', '.join(rf'q_{{{k + 1}}}\ \mathrm{{{name}}}'.replace('_', r'\_')
-                          .replace(r'q\_', 'q_') for k, name in enumerate(self.names))
+        names = ', '.join(rf'q_{{{k + 1}}}\ \mathrm{{{name}}}' for k, name in enumerate(
+            code.harmless(name).replace('_', r'\_') for name in self.names))
         out = [f'% {self.title}', r'\begin{gather*}', rf'{names} \\']
         out += [rf'{name} = {text} \\' for name, text in lines.definitions]
         for place, text in self._places(lines.results):

@@ -7,7 +7,6 @@ terms, and its functions, its code and its sympy expressions are readings of one
 """
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 
 from flex_dynamics.errors import DynamicsError
@@ -56,13 +55,13 @@ SCALAR = (int, float, Scalar)
 class Tape:
     """Lines in the order of their calculation; symbols by name.
 
-    longest: lines after which a derivation is given up, until: time.monotonic() at which.
+    longest: lines after which a derivation is given up.
     """
 
-    def __init__(self, longest: int = 2_000_000, until: float | None = None) -> None:
+    def __init__(self, longest: int = 2_000_000) -> None:
         self.lines: list[Scalar] = []
         self.symbols: dict[str, Scalar] = {}
-        self.longest, self.until = longest, until
+        self.longest = longest
         self._known: dict[tuple, Scalar] = {}
         self._derivatives: dict[int, dict[int, object]] = {}
 
@@ -146,9 +145,6 @@ class Tape:
         if line is None:
             if len(self.lines) >= self.longest:
                 raise TooLong(f'more than {self.longest} operations')
-            if self.until is not None and len(self.lines) % 4096 == 0 and (
-                    time.monotonic() > self.until):
-                raise TooLong('more time than was given')
             line = Scalar(self, len(self.lines), op, a, b)
             self.lines.append(line)
             self._known[key] = line
@@ -228,4 +224,4 @@ def _multiples(a: Scalar, b: Scalar) -> bool:
 
 
 class TooLong(DynamicsError):
-    """A derivation that took more operations or time than it was given."""
+    """A derivation that took more operations than it was given."""
