@@ -112,7 +112,13 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
         if not controller.needs_elastic_state:
             seen[0][joints:] = 0.0
             seen[1][joints:] = 0.0
-        readings = None if sensors is None else sensors.read(q[k], v[k], effort[k - 1], acting)
+        readings = None
+        if sensors is not None:
+            # the command before, with what the drives have made of it since
+            last = max(k - 1, 0)
+            acts = (effort[last] + stiffness * (q[last] - q[k])[:joints]
+                    + damping * (v[last] - v[k])[:joints])
+            readings = sensors.read(q[k], v[k], acts, acting)
         command = np.clip(loop.step(time[k], *seen, measurements=readings), -limits, limits)
         target = controller.reference
         wanted[k] = target.position
