@@ -1,6 +1,7 @@
 """The benchmark: speed and accuracy against other programs, as ratios of one run.
 
     python test/bench/run.py [calls] [manoeuvre] [growth] [memory] [symbolic] [controllers]
+                                [ros]
 
 Without arguments all parts run. The table is printed and written to results/bench.md, a plot of
 the growth to results/bench_growth.png. A missed target is shown with a profile; the exit code is 0
