@@ -260,8 +260,8 @@ class TestControl(unittest.TestCase):
         assert 'joint_trajectory took its place' in result.error_string
 
     def test_f_a_cancelled_goal_comes_to_rest_without_a_jump(self):
-        handle = self.send(trajectory(START + 0.5, 1.0))
-        self.wait(0.4)
+        handle = self.send(trajectory(START + 0.5, 6.0))
+        self.wait(1.2)
         begin = self.now()
         future = handle.cancel_goal_async()
         self.graph.until(future.done, 'the answer to the cancellation')
@@ -271,7 +271,7 @@ class TestControl(unittest.TestCase):
         sent = {seconds(m.header.stamp): m.position for m in self.graph.heard['joint_commands']}
         wanted = np.array([sent[at] for at in sorted(sent) if at > begin])
         steps = np.abs(np.diff(wanted, axis=0))
-        assert steps[0].max() > 1e-3 and steps.max() < 0.01       # it moved, at less than 2 rad/s
+        assert steps[0].max() > 1e-4 and steps.max() < 1e-3       # it moved, below 0.2 rad/s
         assert steps[-1].max() == 0.0 and np.abs(wanted[-1] - START - 0.5).max() > 0.02
 
     def test_g_tolerances_that_are_missed_end_a_goal(self):
@@ -324,6 +324,7 @@ class TestControl(unittest.TestCase):
 
     def test_j_measurements_in_lockstep_are_those_of_the_state(self):
         assert self.set(controller='probe').successful
+        self.graph.until(lambda: self.status().message == 'running', 'probe with its sensors')
         self.wait(0.3)
         status = self.status()
         assert status.message == 'running', status.message
