@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,7 @@ class MeasurementInput:
         for topic, kind, read in [*topics, *((imu, Imu, self._imu) for imu in self._imus)]:
             self._inputs[topic] = self._make()
             self._node.create_subscription(
-                kind, topic, lambda message, topic=topic, read=read: self._receive(
-                    topic, message, read), QoSProfile(depth=DEPTH))
+                kind, topic, partial(self._receive, topic, read), QoSProfile(depth=DEPTH))
 
     def clear(self) -> None:
         """Forget all: time was set back."""
@@ -83,7 +83,7 @@ class MeasurementInput:
         values = [one[1] for one in found.values() if one is not None]
         return np.array(values) if topics is self._imus else values[0]
 
-    def _receive(self, topic: str, message: Any, read: Callable[[Any], Any]) -> None:
+    def _receive(self, topic: str, read: Callable[[Any], Any], message: Any) -> None:
         value = read(message)
         if value is None or not np.isfinite(value).all():
             self.rejected += 1
