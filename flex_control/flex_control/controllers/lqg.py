@@ -32,12 +32,13 @@ class LQG(LQR):
         Parameter('strain', 1e-6, f'noise of strain gauges, {OFF}', 'm/m', 0.0, 1.0),
         Parameter('gyro', 2e-3, f'noise of IMUs, {OFF}', 'rad/s', 0.0, 1e3),
         Parameter('accelerometer', 5e-2, f'noise of IMUs, {OFF}', 'm/s2', 0.0, 1e3),
-        Parameter('effort_noise', (), 'density of errors of efforts; empty: what a force of 0.02 '
-                  'N/sqrt(Hz) at the tip asks of the joint in its longest reach',
+        Parameter('effort_noise', (), 'density of errors of efforts; empty: in proportion to the '
+                  'longest reach and the softness of the arm',
                   'N m/sqrt(Hz)', 0.0, 1e6, per_joint=True),
         Parameter('shaking', 1e-5, 'power that unknown shaking puts into every mode', 'W', 0.0,
                   1e3),
-        Parameter('push', 20.0, 'size of unknown forces on the tip', 'N', 0.0, 1e6),
+        Parameter('push', 0.0, 'size of unknown forces on the tip; 0: what moves the tip by 0.3 % '
+                  'of the reach', 'N', 0.0, 1e6),
         Parameter('push_time', 2.0, 'for how long they last', 's', 1e-3, 1e4),
         Parameter('trusted_mode', 0.0, 'modes above count as noise of unknown phase; 0: 0.1 times '
                   'the sampling rate', 'Hz', 0.0, 1e6),
@@ -49,6 +50,7 @@ class LQG(LQR):
         super().parameters_changed()
         if not hasattr(self, 'estimator'):
             self.estimator = FlexibleStateFilter(self.model)
+            self._usual = self.estimator.noise
             self._acting: tuple[np.ndarray, Reference] | None = None
             self._next_model: FilterModel | None = None
 
@@ -59,8 +61,8 @@ class LQG(LQR):
         return FilterNoise(
             given['encoder'], given['encoder_speed'], given['strain'], given['gyro'],
             given['accelerometer'],
-            given['effort_noise'] if given['effort_noise'].size else None,
-            given['shaking'], given['push'], given['push_time'], trusted)
+            given['effort_noise'] if given['effort_noise'].size else self._usual.effort,
+            given['shaking'], given['push'] or self._usual.push, given['push_time'], trusted)
 
     def reset(self) -> None:
         super().reset()

@@ -12,13 +12,14 @@ from flex_control.controllers.lqr_design import (
     longest_reach,
     lqr_gains,
     refuse_unreachable,
+    soft_force,
 )
 from flex_control.deflected_reference import DeflectedReference
 from flex_control.linear import Job, RestModel, finish, rest_model
 from flex_control.linear.job import Pieces
 from flex_control.parameters import Parameter
 
-TIP_FORCE = 50.0         # N, at the tip
+SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
 FADE = 30                # updates over which new gains take the old ones' place
 AT_ONCE = 2              # pieces of a design in an update
 TAKES = 40               # updates that a design takes, until one was counted
@@ -42,8 +43,8 @@ class LQR(Controller):
         Parameter('energy', 1.0, 'kinetic energy of vibration that costs as much as `effort`', 'J',
                   1e-9, 1e9),
         Parameter('effort', (), 'effort beyond what the wanted motion takes that costs as much as '
-                  'the errors above; empty: what a force of 50 N at the tip asks of the joint in '
-                  'its longest reach', 'N m or N', 1e-6, 1e9, per_joint=True),
+                  'the errors above; empty: what a force that moves the tip by 0.7 % of the reach '
+                  'asks of the joint in its longest reach', 'N m or N', 1e-6, 1e9, per_joint=True),
         Parameter('effort_time', 0.03, 'time in which the effort may change by `effort` for the '
                   'same cost: the gains fall off above its inverse', 's', 1e-4, 10.0),
         Parameter('integral_time', 0.5, 'time in which a constant error costs once more; 0: '
@@ -60,7 +61,8 @@ class LQR(Controller):
     def parameters_changed(self) -> None:
         given = self.parameters
         self._effort = (given['effort'] if given['effort'].size
-                        else TIP_FORCE * longest_reach(self.model))
+                        else SHARE_OF_SOFT_FORCE * soft_force(self.model)
+                        * longest_reach(self.model))
         if not hasattr(self, '_wanted'):
             self._limits = _effort_limits(self.model)
             self._period, self._others, self._took = 0.0, 0, TAKES

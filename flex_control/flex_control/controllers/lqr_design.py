@@ -59,6 +59,26 @@ def longest_reach(model: Model) -> np.ndarray:
     return np.maximum(reach, 1e-3 * reach.max(initial=1e-3))
 
 
+def soft_force(model: Model) -> float:
+    """Force (N) on a tip that moves it by 1 % of the longest reach in its softest direction, the
+    stretched arm's joints locked; at most the weight of what moves, for arms that hardly bend.
+
+    What is a large force depends on the arm: it is 70 N for the 4-joint arm, 0.17 N for the
+    laboratory's strip.
+    """
+    q, joints = np.zeros(model.n), model.n_joints
+    weight = max(9.81 * model.first_moment(q)[0], 1e-3)
+    if model.n == joints:
+        return weight
+    stiffness = np.asarray(model.stiffness_matrix())[joints:, joints:]
+    softness = 0.0
+    for frame in tip_frames(model):
+        J = model.jacobian(q, frame)[:3, joints:]
+        softness = max(softness, float(np.linalg.norm(J @ np.linalg.solve(stiffness, J.T), 2)))
+    reach = float(longest_reach(model).max())
+    return min(weight, 0.01 * reach / softness) if softness > 0.0 else weight
+
+
 def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) -> Pieces[LqrGains]:
     """Gains at the pose of `rest` for updates every `period` (s); ControlError if there are none.
 

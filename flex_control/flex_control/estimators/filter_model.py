@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flex_control.controllers.lqr_design import longest_reach
+from flex_control.controllers.lqr_design import longest_reach, soft_force
 from flex_control.errors import ControlError
 from flex_control.linear import RestModel, exponential_and_gramian, unobservable
 from flex_control.linear.job import Pieces
 from flex_dynamics import Model, Sensors
 
-ERROR_FORCE = 0.02         # N/sqrt(Hz) at the tip
+ERROR_FORCE = 3e-4         # of the soft force, at the tip, for 1/sqrt(Hz)
+PUSH_FORCE = 0.3           # of the soft force
 UNTRUSTED_DAMPING = 0.3    # ratio that modes above the trusted frequency are taken to have
 
 
@@ -20,9 +21,10 @@ class FilterNoise:
     """Standard deviations, by physical meaning. A sensor with 0 is not used.
 
     Motion: `effort` is the density of errors of joint efforts, one number a joint or one for all
-    (default: what a force of 0.02 N/sqrt(Hz) at the tip asks in the longest reach), `power` what
-    unknown shaking puts into every mode, `push` and `push_time` size and correlation time of
-    forces at the last IMU or, without one, on the last link. Above `trusted` the model's modes
+    (default: what a force of 0.0003 `soft_force`/sqrt(Hz) at the tip asks in the longest reach),
+    `power` what unknown shaking puts into every mode, `push` (default: 0.3 `soft_force`) and
+    `push_time` size and correlation time of forces at the last IMU or, without one, on the last
+    link. Above `trusted` the model's modes
     count as noise with the energy `untrusted`.
     """
 
@@ -33,7 +35,7 @@ class FilterNoise:
     acceleration: float = 5e-2      # m/s2
     effort: np.ndarray | float | None = None    # N m / sqrt(Hz)
     power: float = 1e-5             # W
-    push: float = 20.0              # N
+    push: float | None = None       # N
     push_time: float = 2.0          # s
     trusted: float = np.inf         # rad/s
     untrusted: float = 1e-4         # J
@@ -74,8 +76,13 @@ def pushed_frame(model: Model) -> str:
 def effort_noise(model: Model, noise: FilterNoise) -> np.ndarray:
     """Density (n_joints,) of errors of the joint efforts, N m / sqrt(Hz)."""
     if noise.effort is None:
-        return ERROR_FORCE * longest_reach(model)
+        return ERROR_FORCE * soft_force(model) * longest_reach(model)
     return np.broadcast_to(np.asarray(noise.effort, dtype=float), model.n_joints)
+
+
+def push_noise(model: Model, noise: FilterNoise) -> float:
+    """Standard deviation (N) of forces on the tip."""
+    return PUSH_FORCE * soft_force(model) if noise.push is None else noise.push
 
 
 def scaling(rest: RestModel) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +129,7 @@ def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterN
     F[2 * n:, 2 * n:] = decay * np.eye(3)
     yield
     Q[:2 * n, :2 * n] = to_fixed @ gramian[:2 * n, :2 * n] @ to_fixed.T
-    Q[2 * n:, 2 * n:] = noise.push**2 * (1.0 - decay**2) * np.eye(3)
+    Q[2 * n:, 2 * n:] = push_noise(model, noise)**2 * (1.0 - decay**2) * np.eye(3)
     yield
     follow = np.vstack((np.eye(joints),
                         -np.linalg.solve(rest.K[joints:, joints:], rest.K[joints:, :joints])

@@ -1,13 +1,17 @@
 """Elastic coordinates, speeds and pushes of a robot from encoders, strain gauges and IMUs."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from flex_control.errors import ControlError
 from flex_control.estimators.filter_model import (
     FilterModel,
     FilterNoise,
+    effort_noise,
     filter_model,
+    push_noise,
     refuse_unobservable,
     scaling,
 )
@@ -36,7 +40,11 @@ class FlexibleStateFilter:
 
     def __init__(self, model: Model, noise: FilterNoise | None = None,
                  period: float = 1e-3) -> None:
-        self.model, self.noise, self.period = model, noise or FilterNoise(), period
+        noise = noise or FilterNoise()
+        # defaults that depend on the robot are found once, not at every pose
+        self.noise = replace(noise, effort=effort_noise(model, noise),
+                             push=push_noise(model, noise))
+        self.model, self.period = model, period
         self.sensors, self._still = Sensors(model), np.zeros(model.n)
         self.drive_stiffness = np.zeros(model.n_joints)
         self.drive_damping = np.zeros(model.n_joints)
@@ -78,7 +86,7 @@ class FlexibleStateFilter:
         spread[:2 * n, :2 * n] = START_ENERGY * np.eye(2 * n)
         there = self._made.to_scaled[:n] @ np.vstack((self._made.follow, 0.0 * self._made.follow))
         spread[:n, :n] += START_JOINTS**2 * there @ there.T
-        spread[2 * n:, 2 * n:] = self.noise.push**2 * np.eye(3)
+        spread[2 * n:, 2 * n:] = push_noise(self.model, self.noise)**2 * np.eye(3)
         self._filter = KalmanFilter(np.zeros(2 * n + 3), spread)
         self.set_state(q, np.zeros(n))
 
