@@ -23,7 +23,7 @@ def test_formats(format, mark, capsys):
 
 def test_simplified_with_zeros_into_a_file(tmp_path, capsys):
     path = tmp_path / 'arm.txt'
-    assert main(['mladenova_arm', '--method', 'elastic_joint', '--simplify', '3', '--zeros',
+    assert main(['mladenova_arm', '--method', 'elastic_joint', '--simplify', '60', '--zeros',
                  '--output', str(path)]) == 0
     text = path.read_text()
     assert 'g[1] = 4.905*sin(q1)' in text and '10 of 10 elements' in text

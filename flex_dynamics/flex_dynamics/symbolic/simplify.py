@@ -1,4 +1,4 @@
-"""Simplification of one element of the equations within a time budget."""
+"""Simplification of the equations' elements within a time budget."""
 from __future__ import annotations
 
 import ctypes
@@ -16,15 +16,14 @@ MOST_FOR_SYMPY = 60      # operations; its search is of no use for longer sums, 
 LONGEST = 2.0            # s for one element
 
 
-def simplified(tape: Tape, elements: list[sympy.Expr], lines: list, budget: float,
+def simplified(tape: Tape, elements: list[sympy.Expr], lines: list, until: float,
                ) -> tuple[list[sympy.Expr], int]:
-    """The shortest forms of elements found within a budget (s), and of how many it is known that
-    nothing was left untried.
+    """The shortest forms of elements found by time.monotonic() = until, and of how many it is
+    known that nothing was left untried.
 
     The harmonic form of all elements first, which is quick and usually the one; then sympy's
     general search, for what is short.
     """
-    until = time.monotonic() + budget
     harmonics = Harmonics(tape, until)
     best: dict[sympy.Expr, sympy.Expr] = {}
     settled: set[sympy.Expr] = set()
