@@ -6,7 +6,8 @@ import pytest
 
 from flex_control import examples
 
-WORDS = {'lqg_push': 'estimated push at the end', 'lqr_push': 'for good: largest error'}
+WORDS = {'lqg_push': 'estimated push at the end', 'lqr_push': 'for good: largest error',
+         'shaped_move': 'shaped: arrives after'}
 
 
 def test_every_example_is_known():

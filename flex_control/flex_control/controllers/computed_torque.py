@@ -11,6 +11,7 @@ from flex_control.parameters import Parameter
 from flex_control.zero_dynamics import check_joint_outputs
 
 SHARE_OF_FIRST_FREQUENCY = 0.5
+FADE = 0.1      # s, after the arrival, in which the model inside begins to damp
 
 
 class ComputedTorque(Controller):
@@ -27,8 +28,8 @@ class ComputedTorque(Controller):
                   'joints', 'rad/s', 0.01, 1e4, per_joint=True),
         Parameter('damping_ratio', 0.7, 'z of every joint', '', 0.0, 10.0),
         Parameter('model_damping', 0.3, 'damping ratio of the first mode in the model inside, '
-                  'besides its own, so that it forgets vibration that the robot has lost', '',
-                  0.0, 10.0),
+                  'besides its own, once the reference rests, so that it forgets vibration that '
+                  'the joints can damp', '', 0.0, 10.0),
     )
 
     def parameters_changed(self) -> None:
@@ -44,22 +45,24 @@ class ComputedTorque(Controller):
         self._stiffness = np.array(model.stiffness_matrix()[joints:, joints:])
         self._extra_damping = (2.0 * given['model_damping'] / first_frequency(model)
                                * self._stiffness)
-        self._damping = model.damping_matrix()[joints:, joints:] + self._extra_damping
+        self._damping = np.array(model.damping_matrix()[joints:, joints:])
         if not hasattr(self, '_q'):
             self.reset()
 
     def reset(self) -> None:
         self._q, self._v, self._a = (np.zeros(self.model.n) for _ in range(3))
-        self._at_rest = False
+        self._started, self._rested = False, 0.0
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(self.model.n_joints), self.kd
 
     def update(self, time: float, period: float) -> np.ndarray:
         joints, wanted = self.model.n_joints, self.reference
-        if not self._at_rest:
+        if not self._started:
             self._q = self.model.statics(wanted.position)[0]
-            self._at_rest = True
+            self._started = True
+        moves = wanted.velocity.any() or wanted.acceleration.any()
+        self._rested = 0.0 if moves else self._rested + period
         feedforward = self._step(period)
         # To take damping away from drives that have more would act with a period's delay.
         damping = np.maximum(self.kd, self.drive_damping)
@@ -76,9 +79,10 @@ class ComputedTorque(Controller):
                                               wanted.acceleration)
         a[joints:] = 0.0
         if model.n > joints:
-            force = model.inverse_dynamics(q, v, a)[joints:] + self._extra_damping @ v[joints:]
+            extra = min(1.0, self._rested / FADE) * self._extra_damping
+            force = model.inverse_dynamics(q, v, a)[joints:] + extra @ v[joints:]
             half = 0.5 * period
-            matrix = (model.mass_matrix(q)[joints:, joints:] + half * self._damping
+            matrix = (model.mass_matrix(q)[joints:, joints:] + half * (self._damping + extra)
                       + half**2 * self._stiffness)
             a[joints:] = np.linalg.solve(matrix, -force - half * self._stiffness @ v[joints:])
         efforts = model.inverse_dynamics(q, v, a)[:joints]
