@@ -34,7 +34,7 @@ class StatePublisher(Node):
         self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
                                fixed=True)
         self._period = round(1e9 / rate)
-        self._last: int | None = None
+        self._last = self._due = 0
         self._frames = Frames(model, [read_point(text) for text in points])
         self._published = 0
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -49,9 +49,13 @@ class StatePublisher(Node):
                                f'{len(model.robot.frames) + len(points)} frames on beams')
 
     def _publish(self, state: State) -> None:
-        if self._last is not None and 0 <= state.time - self._last < self._period:
-            return
+        if state.time < self._last:
+            self._due = state.time      # the clock was set back
         self._last = state.time
+        if state.time < self._due:
+            return
+        # The next point of a fixed grid: a state that comes late does not lower the rate.
+        self._due += self._period * ((state.time - self._due) // self._period + 1)
         self._tf.publish(self._message(self._frames.moving(state.q), stamp(state.time)))
         self._published += 1
 
