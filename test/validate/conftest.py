@@ -1,6 +1,7 @@
 """`make validate`: every test claims; the session ends with a report of all claims.
 
-The models of other programs, which the benchmark uses too, are found beside it.
+The models of other programs, which the benchmark uses too, are found beside it; small robots of
+the papers beside the tests of flex_dynamics.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from claims import Claims, Section, write
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'test' / 'bench'))
+sys.path.append(str(ROOT / 'flex_dynamics' / 'test'))
 matplotlib.use('Agg')
 
 SECTIONS = pytest.StashKey[dict[str, Section]]()
