@@ -43,7 +43,7 @@ def lagrange(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarr
             _add(M, g, rigid_inertia(body.mass, body.moment, body.inertia), J, fall)
         if body.is_beam and body.fields is not None:
             eta = [problem.q[k] for k in body.amplitudes]
-            block = mass_block(shape_integrals(body.fields), problem.tape, eta)
+            block = mass_block(shape_integrals(body.fields), eta)
             _add(M, g, block, _with_own(J, body.amplitudes), _longer(fall, len(eta)))
         if body.motor is not None:
             carrier = jacobians[body.parent] if body.parent >= 0 else {}

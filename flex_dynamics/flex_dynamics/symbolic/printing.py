@@ -26,8 +26,8 @@ class Text:
 class Infix:
     """Python, C and sympy: a + b, a*b, sin(a)."""
 
-    def __init__(self, symbol: Callable[[str], str] = str, stumpff: str = 'stumpff') -> None:
-        self._symbol, self._stumpff = symbol, stumpff
+    def __init__(self, symbol: Callable[[str], str] = str) -> None:
+        self._symbol = symbol
 
     def name(self, index: int) -> str:
         return f't{index}'
@@ -56,7 +56,7 @@ class Infix:
         return Text(f'{name}({a.text})', ATOM)
 
     def stumpff(self, order: int, a: Text) -> Text:
-        return Text(f'{self._stumpff}({order}, {a.text})', ATOM)
+        return Text(f'stumpff({order}, {a.text})', ATOM)
 
 
 class Latex(Infix):

@@ -20,7 +20,6 @@ import numpy as np
 
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.quadrature import gauss_stations, particles
-from flex_dynamics.symbolic.tape import Tape
 from flex_dynamics.symbolic.vectors import scalars
 
 Monomial = tuple[int, ...]                # indices of amplitudes, rising; () is 1
@@ -28,13 +27,12 @@ Monomial = tuple[int, ...]                # indices of amplitudes, rising; () is
 
 @dataclass(frozen=True)
 class ShapeIntegrals:
-    """m kg, s (a, 3) kg m, W (a, b, 3, 3) kg m2 over the monomials, K (m, m)."""
+    """m kg, s (a, 3) kg m, W (a, b, 3, 3) kg m2 over the monomials."""
 
     monomials: list[Monomial]
     mass: float
     s: np.ndarray
     W: np.ndarray
-    K: np.ndarray
 
 
 def shape_integrals(fields: BeamFields) -> ShapeIntegrals:
@@ -58,7 +56,7 @@ def shape_integrals(fields: BeamFields) -> ShapeIntegrals:
     W[np.abs(W) <= 1e-14 * (sizes[:, None] * sizes)[..., None, None]] = 0.0
     assert moments is not None
     moments[np.abs(moments) <= 1e-14 * np.sqrt(mass) * sizes[:, None]] = 0.0
-    return ShapeIntegrals(monomials, mass, moments, W, stiffness(fields))
+    return ShapeIntegrals(monomials, mass, moments, W)
 
 
 def stiffness(fields: BeamFields) -> np.ndarray:
@@ -81,8 +79,8 @@ def stiffness(fields: BeamFields) -> np.ndarray:
 class Polynomials:
     """Polynomials in a beam's amplitudes on a tape; the same monomial is one line."""
 
-    def __init__(self, tape: Tape, amplitudes: list) -> None:
-        self._tape, self._amplitudes = tape, amplitudes
+    def __init__(self, amplitudes: list) -> None:
+        self._amplitudes = amplitudes
 
     def monomial(self, indices: Monomial):
         product = 1.0
@@ -98,7 +96,7 @@ class Polynomials:
         return total
 
 
-def mass_block(integrals: ShapeIntegrals, tape: Tape, amplitudes: list) -> np.ndarray:
+def mass_block(integrals: ShapeIntegrals, amplitudes: list) -> np.ndarray:
     """Inertia (6 + m, 6 + m) of a beam for its twist and its amplitudes' speeds."""
     modes = len(amplitudes)
     parts: dict[tuple[int, int], dict[Monomial, float]] = defaultdict(lambda: defaultdict(float))
@@ -132,7 +130,7 @@ def mass_block(integrals: ShapeIntegrals, tape: Tape, amplitudes: list) -> np.nd
                     if l <= k:
                         put(6 + l, 6 + k, tuple(sorted(remaining + rest)),
                             factor * other * np.trace(W))
-    polynomials = Polynomials(tape, amplitudes)
+    polynomials = Polynomials(amplitudes)
     out = scalars((6 + modes, 6 + modes))
     for (i, j), coefficients in parts.items():
         largest = max(map(abs, coefficients.values()))
