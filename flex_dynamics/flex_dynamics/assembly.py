@@ -15,8 +15,8 @@ from flex_dynamics.build.pack import Packed, pack
 from flex_dynamics.build.tree import build_tree, translation
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
-from flex_dynamics.kernels.composite_mass_matrix import coriolis_workspace_length
-from flex_dynamics.kernels.finite import BAD_INPUT
+from flex_dynamics.kernels.body_blocks import blocks_length
+from flex_dynamics.kernels.handle import make_handle
 from flex_dynamics.kernels.workspace import workspace_length
 from flex_dynamics.linear_order import LinearOrder
 
@@ -65,13 +65,23 @@ class Assembly:
         self._arrays = (packed.table, packed.body, packed.coef, packed.size)
         length = workspace_length(packed.size) + 2 * self.n
         self._work = np.zeros(length)
-        self._more_work = np.zeros(coriolis_workspace_length(packed.size))
+        self._more_work = np.zeros(blocks_length(packed.size))
+        self._set_handle()
         most, nodes = int(packed.size[2]), len(self._tree.nodes)
-        self._frame_work = (np.zeros((most, 6)), np.zeros((most, 6)),
+        self._frame_work = (np.zeros((most, layout.ROW)), np.zeros((most, layout.ROW)),
                             np.zeros((nodes + 2, 3, 3)), np.zeros((nodes + 2, 3)))
         self._sections: dict[tuple[int, float], np.ndarray] = {}
         self._linear = (LinearOrder(self._tree, packed, self.gravity, self._beams)
                         if self.order == 'linear' else None)
+
+    def _set_handle(self) -> None:
+        self._handle = make_handle(*self._arrays, self._work, self._more_work, self.gravity,
+                                   self.n_joints)
+
+    def __setstate__(self, state: dict) -> None:
+        """A copied or unpickled model has arrays of its own, at other addresses."""
+        self.__dict__.update(state)
+        self._set_handle()
 
     def _freeze(self) -> None:
         """Put the damping in and keep the matrices that never change."""
@@ -186,11 +196,12 @@ class Assembly:
     # Checks at the door ---------------------------------------------------------------------
 
     def _vector(self, value, name: str, length: int) -> np.ndarray:
-        """value as a contiguous float array of this length; its numbers are not looked at."""
+        """value as a float array of this length that kernels take; its numbers are not looked at.
+        """
         if (value.__class__ is not np.ndarray or value.dtype is not FLOAT
-                or not value.flags.c_contiguous):
+                or not value.flags.carray):
             try:
-                value = np.ascontiguousarray(value, dtype=np.float64)
+                value = np.array(value, dtype=np.float64)
             except (TypeError, ValueError):
                 raise DynamicsError(
                     f'{name}: expected {length} numbers, found {value!r}') from None
@@ -216,10 +227,8 @@ class Assembly:
             self._complain_of_state(**{name: vector})
         return vector
 
-    def _check_status(self, status: int, **vectors: np.ndarray) -> None:
-        """Turn a kernel's status into an error: BAD_INPUT, or 1 + a coordinate without inertia."""
-        if status == BAD_INPUT:
-            self._complain_of_state(**vectors)
+    def _check_pivot(self, status: int) -> None:
+        """Turn a kernel's status into an error: 1 + a coordinate without inertia."""
         if status > 0:
             raise DynamicsError(
                 f'mass matrix not positive definite at coordinate {self.names[status - 1]}: it '

@@ -15,8 +15,10 @@ from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
 from flex_dynamics.kernels.applied_forces import applied_forces
 from flex_dynamics.kernels.composite_mass_matrix import mass_and_coriolis
+from flex_dynamics.kernels.finite import BAD_INPUT
 from flex_dynamics.kernels.first_moment import first_moment
 from flex_dynamics.kernels.frames import frame_motion
+from flex_dynamics.kernels.handle import HANDLE, MATRIX, NUMBERS, prepare
 from flex_dynamics.kernels.inverse_dynamics import inverse_dynamics
 from flex_dynamics.kernels.state_dynamics import accelerations
 from flex_dynamics.loads import Loads, generalised_force
@@ -45,14 +47,18 @@ class Model(Assembly):
     unless said to be read-only; a Model may be shared between threads.
     """
 
+    def _build(self) -> None:
+        prepare(accelerations, HANDLE, *5 * [NUMBERS])
+        prepare(mass_and_coriolis, HANDLE, NUMBERS, NUMBERS, MATRIX, MATRIX, NUMBERS)
+        super()._build()
+
     # Terms of the equations of motion -------------------------------------------------------
 
     def mass_matrix(self, q) -> np.ndarray:
         """M (n, n), symmetric positive definite."""
-        q = self._vector(q, 'q', self.n)
         if self._linear is not None:
-            return self._linear.mass_matrix(q)
-        return self._matrices(q, q, False)[0]
+            return self._linear.mass_matrix(self.finite_vector(q, 'q', self.n))
+        return self._matrices(q, np.zeros(self.n))[0]
 
     def coriolis_matrix(self, q, v) -> np.ndarray:
         """C (n, n) with dM/dt - 2 C skew-symmetric."""
@@ -60,28 +66,27 @@ class Model(Assembly):
 
     def mass_and_coriolis(self, q, v) -> tuple[np.ndarray, np.ndarray]:
         """M and C together, for less than the sum of both."""
-        q, v = self._vector(q, 'q', self.n), self._vector(v, 'v', self.n)
-        if self._linear is not None:
-            return self._linear.mass_and_coriolis(q, v)
-        return self._matrices(q, v, True)[:2]
+        return self._matrices(q, v)[:2]
 
     def terms(self, q, v) -> Terms:
         """M, C, K, D, g and B at a state, in one call."""
-        q, v = self._vector(q, 'q', self.n), self._vector(v, 'v', self.n)
-        if self._linear is not None:
-            mass, coriolis = self._linear.mass_and_coriolis(q, v)
-            return Terms(mass, coriolis, self._stiffness, self._damping, self.gravity_force(q),
-                         self._inputs)
-        mass, coriolis, weight = self._matrices(q, v, True)
+        mass, coriolis, weight = self._matrices(q, v)
         return Terms(mass, coriolis, self._stiffness, self._damping, weight, self._inputs)
 
-    def _matrices(self, q, v, with_c: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _matrices(self, q, v) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self._linear is not None:
+            q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
+            return *self._linear.mass_and_coriolis(q, v), self.gravity_force(q)
         n = self.n
-        mass, weight = np.empty((n, n)), np.empty(n)
-        coriolis = np.empty((n, n)) if with_c else mass
-        self._check_status(mass_and_coriolis(
-            *self._arrays, self._work, self._more_work, self.gravity, q, v, with_c, mass, coriolis,
-            weight), q=q, v=v)
+        mass, coriolis, weight = np.empty((n, n)), np.empty((n, n)), np.empty(n)
+        try:
+            status = mass_and_coriolis(self._handle, q, v, mass, coriolis, weight)
+        except TypeError:
+            status = BAD_INPUT
+        if status:
+            # Not arrays as the kernel takes them, or not numbers: make them so, or say why not.
+            q, v = self.finite_vector(q, 'q', n), self.finite_vector(v, 'v', n)
+            mass_and_coriolis(self._handle, q, v, mass, coriolis, weight)
         return mass, coriolis, weight
 
     def stiffness_matrix(self) -> np.ndarray:
@@ -123,19 +128,28 @@ class Model(Assembly):
 
     def forward_dynamics(self, q, v, tau, wrenches: Loads | None = None) -> np.ndarray:
         """Accelerations (n,) by the O(n) recursion. tau (n_joints,): joint efforts."""
-        q, v = self._vector(q, 'q', self.n), self._vector(v, 'v', self.n)
-        tau = self._vector(tau, 'tau', self.n_joints)
+        if self._linear is not None or wrenches is not None:
+            return self._loaded_forward_dynamics(q, v, tau, wrenches)
+        acceleration = np.empty(self.n)
+        try:
+            status = accelerations(self._handle, q, v, tau, NO_FORCE, acceleration)
+        except TypeError:
+            status = BAD_INPUT
+        if status:
+            # Not arrays as the kernel takes them, or not numbers: make them so, or say why not.
+            return self._loaded_forward_dynamics(q, v, tau, None)
+        return acceleration
+
+    def _loaded_forward_dynamics(self, q, v, tau, wrenches: Loads | None) -> np.ndarray:
+        q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
+        tau = self.finite_vector(tau, 'tau', self.n_joints)
         external = NO_FORCE if wrenches is None else generalised_force(self, q, wrenches)
         acceleration = np.empty(self.n)
         if self._linear is not None:
-            self._complain_of_state(q=q, v=v, tau=tau)
             applied_forces(*self._arrays[:3], q, v, tau, acceleration)
             force = acceleration if wrenches is None else acceleration + external
             return self._linear.forward_dynamics(q, v, force)
-        status = accelerations(*self._arrays, self._work, self.gravity, q, v, tau, external,
-                               acceleration)
-        if status:
-            self._check_status(status, q=q, v=v, tau=tau)
+        self._check_pivot(accelerations(self._handle, q, v, tau, external, acceleration))
         return acceleration
 
     def inverse_dynamics(self, q, v, a) -> np.ndarray:

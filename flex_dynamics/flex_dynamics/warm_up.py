@@ -24,7 +24,7 @@ def warm_up() -> None:
 
 def main() -> None:
     start = time.monotonic()
-    print('compiling the numerical kernels (once; about three minutes) ...', flush=True)
+    print('compiling the numerical kernels (once; one to three minutes) ...', flush=True)
     warm_up()
     print(f'kernels ready in {time.monotonic() - start:.1f} s')
 

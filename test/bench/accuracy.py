@@ -24,7 +24,7 @@ from manoeuvre import (
     tips_of,
 )
 from report import Report, Row
-from stages import stage_times
+from stages import forward_stages
 from timing import shortest
 
 from flex_description import load_robot
@@ -150,4 +150,4 @@ def _profile(model: Model, report: Report) -> None:
         simulation.advance(round(1.0 / step))
         report.note(f'With {step * 1e3:g} ms, {simulation.sweeps * step:.2f} solutions of forward '
                     'dynamics a step in the second after a jump.')
-    report.note(stage_times(model, start, np.zeros(model.n), np.zeros(model.n_joints)))
+    report.note(forward_stages(model, start, np.zeros(model.n), np.zeros(model.n_joints)))

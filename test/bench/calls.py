@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 from report import Report, Row
-from stages import stage_times
+from stages import forward_stages, terms_stages
 from timing import interleaved
 
 from flex_description import load_robot
@@ -44,14 +44,8 @@ def measure(report: Report) -> None:
         ratio = times[name] / best
         report.add(SECTION, Row(f'{name} / ABA', f'{ratio:.2f}', f'at most {limit:g}',
                                 ratio <= limit))
-        if ratio > limit and name == 'forward dynamics':
-            report.note(stage_times(model, q, v, tau))
-        elif ratio > limit:
-            parts = interleaved({'M': partial(model.mass_matrix, q),
-                                 'M, C': partial(model.mass_and_coriolis, q, v),
-                                 'M, C, K, D, g': partial(model.terms, q, v)})
-            report.note('Where the terms spend their time: ' + ', '.join(
-                f'{part} {_microseconds(seconds)}' for part, seconds in parts.items()))
+    report.note(forward_stages(model, q, v, tau))
+    report.note(terms_stages(model, q, v))
 
 
 def _pinocchio_calls(robot) -> dict[str, Callable[[], object]]:

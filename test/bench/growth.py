@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from report import Report, Row
-from stages import stage_times
+from stages import forward_stages
 from timing import interleaved
 
 from flex_description import load_robot
@@ -56,8 +56,8 @@ def measure(report: Report, results: Path) -> None:
     if ratio > LIMIT:
         for count in (COUNTS[0], COUNTS[-1]):
             n = models[count].n
-            report.note(stage_times(models[count], np.zeros(n), np.zeros(n),
-                                    np.zeros(models[count].n_joints)))
+            report.note(forward_stages(models[count], np.zeros(n), np.zeros(n),
+                                       np.zeros(models[count].n_joints)))
     _plot(per_link, results / 'bench_growth.png')
 
 

@@ -11,7 +11,7 @@ from flex_dynamics.build.pack_fields import pack_beam, pack_section
 from flex_dynamics.build.tree import Node, Tree
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
-from flex_dynamics.kernels.workspace import sizes
+from flex_dynamics.kernels.workspace import sizes, up_to_lanes
 
 DOFS = {layout.FIXED: 0, layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.PLANAR: 3,
         layout.FLOATING: 6, layout.ON_BEAM: 0}
@@ -70,7 +70,7 @@ def pack(tree: Tree, order: str, known_fields: dict[str, tuple] | None = None) -
             beam = fields[node.parent]
             table[i, layout.SECTION] = sum(map(len, coef))
             table[i, layout.PHI_ROW] = phi_row
-            phi_row += beam.n_modes
+            phi_row += up_to_lanes(beam.n_modes)
             coef.append(pack_section(beam, node.section_x))
     flat = np.concatenate(coef) if coef else np.zeros(1)
     return Packed(table, body, flat, sizes(table), tuple(names), n_joints, n_joints,

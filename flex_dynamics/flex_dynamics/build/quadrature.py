@@ -1,18 +1,22 @@
-"""The fewest Gauss sections that integrate a beam's kinetic energy to rounding.
+"""The fewest particles that have a beam's kinetic energy.
 
 The kinetic energy of a beam is a sum of particles, whose positions are the fields r, R e_y, R e_z
 (quadratic in the amplitudes), weighted with rho A, rho Iz, rho Iy: no other integral is needed at
-run time. A sum over n Gauss sections is exact for polynomials of degree 2 n - 1, so a handful of
-sections does what precomputed coefficients of all products would, with fewer operations and a
-mass matrix that is positive definite by construction.
+run time. Gauss sections give such a sum to rounding; a turn of these among themselves leaves a
+handful, with fewer operations than precomputed coefficients of all products would need, and with
+a mass matrix that is positive definite by construction.
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields, gauss_legendre
+from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
+from flex_dynamics.kernels.layout import LANES
 
-TOLERANCE = 1e-10
+TOLERANCE = 3e-6
+LARGE = 0.05              # of the length, and rad: amplitudes up to which the tolerance is meant
 
 
 def gauss_stations(breakpoints: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -40,54 +44,62 @@ def particles(fields: BeamFields, count: int, kind: str) -> tuple[np.ndarray, ..
     return (weights * properties.inertia_y, *director_z)
 
 
-def mass_blocks(particle: tuple[np.ndarray, ...], eta: np.ndarray) -> np.ndarray:
-    """Sum of w G'G with G = (-[p], dp/deta), (3 + m, 3 + m): the kinetic energy but for v."""
-    weights, p0, p1, p2 = particle
-    position = p0 + p1 @ eta + (p2 @ eta) @ eta
-    jacobian = p1 + 2.0 * p2 @ eta
-    turning = np.einsum('abc,kb->kac', LEVI_CIVITA, -position)
-    rows = np.concatenate((turning, jacobian), axis=2)
-    return np.einsum('k,kci,kcj->ij', weights, rows, rows, optimize=True)
+@dataclass(frozen=True)
+class Particles:
+    """Particles that have the inertia of one kind, (k,) of them, scaled by the root of the weight.
 
-
-def fewest_sections(fields: BeamFields) -> tuple[int, int]:
-    """Smallest Gauss counts per interval, for axis points and for directors, that have converged.
-
-    The error is measured against the whole inertia of a coordinate, at rest and at two deformed
-    states of three hundredths of the length.
+    roots (k,), p0 (k, 3), p1 (k, 3, m), p2 (k, 3, m, m).
     """
-    rng = np.random.default_rng(0)
-    tip = fields.at(np.array([fields.flexible.length]))
-    size = np.abs(tip.r1).max() + np.abs(tip.t1).max() * tip.x[0]
-    scale = 0.03 * fields.flexible.length / max(size, 1e-9)
-    samples = [np.zeros(fields.n_modes)]
-    samples += [scale * rng.uniform(-1.0, 1.0, fields.n_modes) for _ in range(2)]
 
-    def blocks(count: int, kinds: tuple[str, ...]) -> np.ndarray:
-        data = [particles(fields, count, kind) for kind in kinds]
-        return np.array([np.sum([mass_blocks(d, eta) for d in data], axis=0)
-                         for eta in samples])
+    roots: np.ndarray
+    p0: np.ndarray
+    p1: np.ndarray
+    p2: np.ndarray
 
-    most = fields.resolution
-    axis, directors = blocks(most, ('axis',)), blocks(most, ('y', 'z'))
-    norm = np.sqrt(np.einsum('sii->si', axis + directors))
-    norm = norm[:, :, None] * norm[:, None, :] + 1e-300
 
-    def fewest(kinds: tuple[str, ...], exact: np.ndarray) -> int:
-        low, high = 1, most
-        while low < high:
-            middle = (low + high) // 2
-            if np.max(np.abs(blocks(middle, kinds) - exact) / norm) < TOLERANCE:
-                high = middle
-            else:
-                low = middle + 1
-        return high
+def fewest_particles(fields: BeamFields) -> dict[str, Particles]:
+    """The fewest particles of each kind with the beam's inertia, in whole vector registers.
 
-    counts = fewest(('axis',), axis), fewest(('y', 'z'), directors)
-    if len(fields.breakpoints) == 2:
-        # Whole vector registers: three sections more cost less than a loop's remainder.
-        return 4 * -(-counts[0] // 4), 4 * -(-counts[1] // 4)
-    return counts
+    Inertia is made of products of the fields, summed over sections, so any turn of the sections'
+    columns among themselves keeps it. The turn that a singular value decomposition gives puts all
+    that matters into a few columns. Those left out have less than TOLERANCE of the size that a
+    coordinate's columns have, and change its inertia by the square of that.
+    """
+    kinds = {kind: _rooted(fields, kind) for kind in ('axis', 'y', 'z')}
+    # Sizes to compare with: the root of a shape's inertia, and an amplitude that is large.
+    inertia = np.sqrt(sum(np.einsum('kci,kci->i', p.p1, p.p1) for p in kinds.values()))
+    inertia = np.maximum(inertia, 1e-12 * inertia.max(initial=1e-300))
+    tip = fields.at(np.linspace(0.0, fields.flexible.length, 17))
+    moved = np.abs(tip.r1).max(axis=(0, 1)) / fields.flexible.length
+    amplitude = LARGE / np.maximum(moved + np.abs(tip.t1).max(axis=(0, 1)), 1e-12)
+    change = 2.0 * amplitude / inertia[:, None]
+    change = np.maximum(change, change.T)
+    turned = {}
+    for kind, p in kinds.items():
+        columns = [p.p0, p.p1 / inertia, p.p2 * change]
+        columns[0] = columns[0] / np.sqrt(np.square(p.p0).sum() + 1e-300)
+        if kind == 'axis':
+            columns.append(p.roots / np.sqrt(np.square(p.roots).sum()))
+        flat = np.concatenate([c.reshape(len(p.roots), -1) for c in columns], axis=1)
+        basis, sizes, _ = np.linalg.svd(flat)
+        turned[kind] = p, basis, int(np.sum(sizes > TOLERANCE))
+    directors = max(turned[kind][2] for kind in 'yz')
+    return {kind: _turned(p, basis, count if kind == 'axis' else directors)
+            for kind, (p, basis, count) in turned.items()}
+
+
+def _rooted(fields: BeamFields, kind: str) -> Particles:
+    weights, p0, p1, p2 = particles(fields, fields.resolution, kind)
+    root = np.sqrt(weights)
+    return Particles(root, root[:, None] * p0, root[:, None, None] * p1,
+                     root[:, None, None, None] * p2)
+
+
+def _turned(p: Particles, basis: np.ndarray, count: int) -> Particles:
+    """The first columns of basis' times the sections, `count` of them or, to fill registers, a few
+    more."""
+    kept = basis[:, :LANES * -(-count // LANES)].T
+    return Particles(*(np.tensordot(kept, field, 1) for field in (p.roots, p.p0, p.p1, p.p2)))
 
 
 def stiffness(fields: BeamFields) -> np.ndarray:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from flex_dynamics.kernels.fields import ONE, THREE, TWO, ZERO, U, beam_columns
+from flex_dynamics.kernels.fields import FOUR, ONE, THREE, TWO, ZERO, U, beam_columns
 from flex_dynamics.kernels.layout import (
     BEAM,
+    ELASTIC,
     INERTIA,
     MASS,
     MODES_X,
@@ -21,31 +22,41 @@ from flex_dynamics.kernels.layout import (
     N_AXIS,
     N_DIRECTOR,
     OPTIONS,
+    ROW,
 )
+from flex_dynamics.kernels.vector import address_of, load, shifted, spread, store, total, totals
+
+
+@njit(**OPTIONS)
+def _set_inertia(A, mass, c0, c1, c2, j00, j11, j22, j01, j02, j12):
+    """A (6, ROW) of a mass, first moment and rotational inertia; columns 6 and 7 are zero."""
+    zero = spread(0.0)
+    for k in range(12):
+        store(A, 4 * k, zero)
+    A[0], A[1], A[2], A[4], A[5] = j00, j01, j02, -c2, c1
+    A[8], A[9], A[10], A[11], A[13] = j01, j11, j12, c2, -c0
+    A[16], A[17], A[18], A[19], A[20] = j02, j12, j22, -c1, c0
+    A[25], A[26], A[27] = c2, -c1, mass
+    A[32], A[34], A[36] = -c2, c0, mass
+    A[40], A[41], A[45] = c1, -c0, mass
 
 
 @njit(**OPTIONS)
 def rigid_body(body, V, A, b):
-    """A (6, 6) spatial inertia about the node's origin; b (6,) = V x* A V."""
+    """A (6, ROW) spatial inertia about the node's origin; b (6,) = V x* A V."""
     m = body[MASS]
     c0, c1, c2 = body[MOMENT], body[MOMENT + 1], body[MOMENT + 2]
     w0, w1, w2, v0, v1, v2 = V[0], V[1], V[2], V[3], V[4], V[5]
-    for i in range(3):
-        for j in range(3):
-            A[i, j] = body[INERTIA + 3 * i + j]
-            A[3 + i, 3 + j] = 0.0
-            A[i, 3 + j] = 0.0
-            A[3 + i, j] = 0.0
-        A[3 + i, 3 + i] = m
-    A[0, 4], A[0, 5], A[1, 3], A[1, 5], A[2, 3], A[2, 4] = -c2, c1, c2, -c0, -c1, c0
-    A[4, 0], A[5, 0], A[3, 1], A[5, 1], A[3, 2], A[4, 2] = -c2, c1, c2, -c0, -c1, c0
+    j00, j11, j22 = body[INERTIA], body[INERTIA + 4], body[INERTIA + 8]
+    j01, j02, j12 = body[INERTIA + 1], body[INERTIA + 2], body[INERTIA + 5]
+    _set_inertia(A, m, c0, c1, c2, j00, j11, j22, j01, j02, j12)
     # Momentum: linear m v + w x mc, angular J w + mc x v.
     l0 = m * v0 + w1 * c2 - w2 * c1
     l1 = m * v1 + w2 * c0 - w0 * c2
     l2 = m * v2 + w0 * c1 - w1 * c0
-    h0 = A[0, 0] * w0 + A[0, 1] * w1 + A[0, 2] * w2 + c1 * v2 - c2 * v1
-    h1 = A[1, 0] * w0 + A[1, 1] * w1 + A[1, 2] * w2 + c2 * v0 - c0 * v2
-    h2 = A[2, 0] * w0 + A[2, 1] * w1 + A[2, 2] * w2 + c0 * v1 - c1 * v0
+    h0 = j00 * w0 + j01 * w1 + j02 * w2 + c1 * v2 - c2 * v1
+    h1 = j01 * w0 + j11 * w1 + j12 * w2 + c2 * v0 - c0 * v2
+    h2 = j02 * w0 + j12 * w1 + j22 * w2 + c0 * v1 - c1 * v0
     b[0] = w1 * h2 - w2 * h1 + v1 * l2 - v2 * l1
     b[1] = w2 * h0 - w0 * h2 + v2 * l0 - v0 * l2
     b[2] = w0 * h1 - w1 * h0 + v0 * l1 - v1 * l0
@@ -64,142 +75,120 @@ def columns_of(kind, n_axis, n_director):
     one = n_axis + n_director
     two = TWO * one
     three = two + TWO * n_director
-    if kind == 0:
+    if kind == ZERO:
         return three + TWO * n_director, ZERO, one
-    if kind == 1:
+    if kind == ONE:
         return n_axis, three + n_director, two
     return one + n_axis, two + n_director, three
 
 
 @njit(**OPTIONS)
-def beam_fields(row, coef, eta, rate, w, rates):
-    """All particles of a beam into w.point, w.B ..., with `rates` also w.B_rate.
+def beam_fields(row, coef, q, v, f, rates):
+    """All particles of a beam into f (Fields), with `rates` also f.B_rate.
 
     Returns the offset of the weights' roots.
     """
     return np.int64(beam_columns(
-        coef, U(row[BEAM]), U(row[MODES_Y]), U(row[MODES_Z]), U(row[MODES_X]), U(row[N_AXIS]),
-        U(row[N_DIRECTOR]), eta, rate, w.point, w.point_rate, w.convective, w.B, w.B_rate,
-        rates))
+        address_of(coef), U(row[BEAM]), U(row[MODES_Y]), U(row[MODES_Z]), U(row[MODES_X]),
+        U(row[N_AXIS]), U(row[N_DIRECTOR]), shifted(address_of(q), row[ELASTIC]),
+        shifted(address_of(v), row[ELASTIC]), f, rates))
 
 
 @njit(**OPTIONS)
-def dot(x, i, y, j, n):
-    """Sum of x[i + k] y[j + k], k < n; unsigned integers."""
-    s = 0.0
-    for k in range(n):
-        s += x[i + k] * y[j + k]
+def dot(x, y, n):
+    """Vector whose lanes sum to that of x[k] y[k], k < n; addresses and an unsigned integer."""
+    s = spread(0.0)
+    for k in range(ZERO, n, FOUR):
+        s = s + load(x, k) * load(y, k)
     return s
 
 
 @njit(**OPTIONS)
-def moment_sum(P, x, y, z, B, bx, by, bz, n):
-    """Sum of p x b over n columns that begin at x, y, z of P and bx, by, bz of B; unsigned."""
-    m0, m1, m2 = 0.0, 0.0, 0.0
-    for k in range(n):
-        px, py, pz = P[x + k], P[y + k], P[z + k]
-        fx, fy, fz = B[bx + k], B[by + k], B[bz + k]
-        m0 += py * fz - pz * fy
-        m1 += pz * fx - px * fz
-        m2 += px * fy - py * fx
+def moment(P, Q, x, y, z, n):
+    """Three vectors whose lanes sum to that of p x q over n columns from x, y, z on."""
+    m0, m1, m2 = spread(0.0), spread(0.0), spread(0.0)
+    for k in range(ZERO, n, FOUR):
+        p0, p1, p2 = load(P, x + k), load(P, y + k), load(P, z + k)
+        q0, q1, q2 = load(Q, x + k), load(Q, y + k), load(Q, z + k)
+        m0 = m0 + p1 * q2 - p2 * q1
+        m1 = m1 + p2 * q0 - p0 * q2
+        m2 = m2 + p0 * q1 - p1 * q0
     return m0, m1, m2
 
 
 @njit(**OPTIONS)
-def beam_inertia(row, coef, roots_at, w, A, F, H):
-    """Mass blocks of a beam at the fields in w: A (6, 6), F (modes, 6), H (modes, modes)."""
+def beam_inertia(row, coef, roots_at, fields, V, A, b, F, H, most):
+    """Mass blocks of a beam at the given fields, and the forces that its speeds cause.
+
+    A (6, ROW); F (modes, ROW) with the amplitudes' bias forces in column 6; the upper triangle of
+    H (modes, most): addresses. b (6,): bias force on the twist.
+    """
     modes = U(row[MODES_Y] + row[MODES_Z] + row[MODES_X])
     n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
     columns = THREE * (n_axis + TWO * n_director)
-    P, B, roots = w.point, w.B, U(roots_at)
-    x, y, z = columns_of(0, n_axis, n_director)
-    mass = dot(coef, roots, coef, roots, n_axis)
-    c0 = dot(coef, roots, P, x, n_axis)
-    c1 = dot(coef, roots, P, y, n_axis)
-    c2 = dot(coef, roots, P, z, n_axis)
-    for a in range(modes):
-        at = a * columns
-        F[a, 0], F[a, 1], F[a, 2] = 0.0, 0.0, 0.0
-        F[a, 3] = dot(coef, roots, B, at + x, n_axis)
-        F[a, 4] = dot(coef, roots, B, at + y, n_axis)
-        F[a, 5] = dot(coef, roots, B, at + z, n_axis)
-    xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for kind in range(3):
-        n = n_axis if kind == 0 else n_director
+    P, B, f, roots = fields.point, fields.B, fields.force, shifted(address_of(coef), roots_at)
+    _speed_forces(P, fields.point_rate, fields.convective, f, roots, n_axis, n_director, V)
+    zero = spread(0.0)
+    xx, yy, zz, xy, xz, yz = zero, zero, zero, zero, zero, zero
+    b0, b1, b2 = zero, zero, zero
+    for kind in range(THREE):
+        n = n_axis if kind == ZERO else n_director
         x, y, z = columns_of(kind, n_axis, n_director)
-        for k in range(n):
-            px, py, pz = P[x + k], P[y + k], P[z + k]
-            xx += px * px
-            yy += py * py
-            zz += pz * pz
-            xy += px * py
-            xz += px * pz
-            yz += py * pz
-        for a in range(modes):
-            at = a * columns
-            m0, m1, m2 = moment_sum(P, x, y, z, B, at + x, at + y, at + z, n)
-            F[a, 0] += m0
-            F[a, 1] += m1
-            F[a, 2] += m2
-    for i in range(6):
-        for j in range(6):
-            A[i, j] = 0.0
-    A[0, 0], A[1, 1], A[2, 2] = yy + zz, xx + zz, xx + yy
-    A[0, 1], A[0, 2], A[1, 2] = -xy, -xz, -yz
-    A[1, 0], A[2, 0], A[2, 1] = -xy, -xz, -yz
-    A[3, 3], A[4, 4], A[5, 5] = mass, mass, mass
-    A[0, 4], A[0, 5], A[1, 3], A[1, 5], A[2, 3], A[2, 4] = -c2, c1, c2, -c0, -c1, c0
-    A[4, 0], A[5, 0], A[3, 1], A[5, 1], A[3, 2], A[4, 2] = -c2, c1, c2, -c0, -c1, c0
+        for k in range(ZERO, n, FOUR):
+            px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
+            xx = xx + px * px
+            yy = yy + py * py
+            zz = zz + pz * pz
+            xy = xy + px * py
+            xz = xz + px * pz
+            yz = yz + py * pz
+        m0, m1, m2 = moment(P, f, x, y, z, n)
+        b0, b1, b2 = b0 + m0, b1 + m1, b2 + m2
+    x, y, z = columns_of(ZERO, n_axis, n_director)
+    sxx, syy, szz = total(xx), total(yy), total(zz)
+    _set_inertia(A, total(dot(roots, roots, n_axis)), total(dot(roots, shifted(P, x), n_axis)),
+                 total(dot(roots, shifted(P, y), n_axis)),
+                 total(dot(roots, shifted(P, z), n_axis)), syy + szz, sxx + szz, sxx + syy,
+                 -total(xy), -total(xz), -total(yz))
+    b[0], b[1], b[2] = total(b0), total(b1), total(b2)
+    b[3] = total(dot(roots, shifted(f, x), n_axis))
+    b[4] = total(dot(roots, shifted(f, y), n_axis))
+    b[5] = total(dot(roots, shifted(f, z), n_axis))
     for a in range(modes):
-        for d in range(a + ONE):
-            s = dot(B, a * columns, B, d * columns, columns)
-            H[a, d] = s
-            H[d, a] = s
+        gradient = shifted(B, a * columns)
+        m0, m1, m2 = moment(P, gradient, x, y, z, n_axis)
+        for kind in range(ONE, THREE):
+            dx, dy, dz = columns_of(kind, n_axis, n_director)
+            t0, t1, t2 = moment(P, gradient, dx, dy, dz, n_director)
+            m0, m1, m2 = m0 + t0, m1 + t1, m2 + t2
+        store(F, U(ROW) * a, totals(m0, m1, m2, dot(roots, shifted(gradient, x), n_axis)))
+        store(F, U(ROW) * a + FOUR, totals(dot(roots, shifted(gradient, y), n_axis),
+                                           dot(roots, shifted(gradient, z), n_axis),
+                                           dot(gradient, f, columns), zero))
+        for d in range(a, modes):
+            H[a * U(most) + d] = total(dot(gradient, shifted(B, d * columns), columns))
 
 
 @njit(**OPTIONS)
-def _turned(P, x, y, z, a, b, c, Pd, u, d, v, e, conv, f, out, n):
-    """f[out] = a P[x] + b P[y] + c P[z] + d Pd[u] + e Pd[v] + conv[out]; unsigned."""
-    for k in range(n):
-        f[out + k] = P[x + k] * a + P[y + k] * b + P[z + k] * c
-    for k in range(n):
-        f[out + k] += Pd[u + k] * d + Pd[v + k] * e + conv[out + k]
-
-
-@njit(**OPTIONS)
-def beam_bias(row, coef, roots_at, w, V, b, e):
-    """Forces that speeds cause on twist, b (6,), and amplitudes, e (modes,), of a beam."""
-    modes = U(row[MODES_Y] + row[MODES_Z] + row[MODES_X])
-    n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
-    columns = THREE * (n_axis + TWO * n_director)
-    P, Pd, conv, f, roots = w.point, w.point_rate, w.convective, w.force, U(roots_at)
+def _speed_forces(P, Pd, convective, f, roots, n_axis, n_director, V):
+    """f = w x (w x p) + 2 w x pd + convective for every column, for axis points also w x v."""
     w0, w1, w2 = V[0], V[1], V[2]
-    m0, m1, m2 = 0.0, 0.0, 0.0
-    for kind in range(3):
-        n = n_axis if kind == 0 else n_director
+    t00, t11, t22 = -(w1 * w1 + w2 * w2), -(w0 * w0 + w2 * w2), -(w0 * w0 + w1 * w1)
+    t01, t02, t12 = w0 * w1, w0 * w2, w1 * w2
+    u0, u1, u2 = w1 * V[5] - w2 * V[4], w2 * V[3] - w0 * V[5], w0 * V[4] - w1 * V[3]
+    for kind in range(THREE):
+        n = n_axis if kind == ZERO else n_director
         x, y, z = columns_of(kind, n_axis, n_director)
-        # f = w x (w x p) + 2 w x pd + convective.
-        _turned(P, x, y, z, -(w1 * w1 + w2 * w2), w0 * w1, w0 * w2, Pd, z, 2.0 * w1, y, -2.0 * w2,
-                conv, f, x, n)
-        _turned(P, x, y, z, w0 * w1, -(w0 * w0 + w2 * w2), w1 * w2, Pd, x, 2.0 * w2, z, -2.0 * w0,
-                conv, f, y, n)
-        _turned(P, x, y, z, w0 * w2, w1 * w2, -(w0 * w0 + w1 * w1), Pd, y, 2.0 * w0, x, -2.0 * w1,
-                conv, f, z, n)
-        if kind == 0:
-            # The origin's own part w x v acts on axis points only: directors do not translate.
-            u0, u1, u2 = w1 * V[5] - w2 * V[4], w2 * V[3] - w0 * V[5], w0 * V[4] - w1 * V[3]
-            for k in range(n):
-                root = coef[roots + k]
-                f[x + k] += root * u0
-                f[y + k] += root * u1
-                f[z + k] += root * u2
-            b[3] = dot(coef, roots, f, x, n)
-            b[4] = dot(coef, roots, f, y, n)
-            b[5] = dot(coef, roots, f, z, n)
-        t0, t1, t2 = moment_sum(P, x, y, z, f, x, y, z, n)
-        m0 += t0
-        m1 += t1
-        m2 += t2
-    b[0], b[1], b[2] = m0, m1, m2
-    for a in range(modes):
-        e[a] = dot(w.B, a * columns, f, ZERO, columns)
+        for k in range(ZERO, n, FOUR):
+            px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
+            dx, dy, dz = load(Pd, x + k), load(Pd, y + k), load(Pd, z + k)
+            fx = px * t00 + py * t01 + pz * t02 + dz * (2.0 * w1) - dy * (2.0 * w2)
+            fy = px * t01 + py * t11 + pz * t12 + dx * (2.0 * w2) - dz * (2.0 * w0)
+            fz = px * t02 + py * t12 + pz * t22 + dy * (2.0 * w0) - dx * (2.0 * w1)
+            if kind == ZERO:
+                # The origin's own part: directors do not translate.
+                root = load(roots, k)
+                fx, fy, fz = fx + root * u0, fy + root * u1, fz + root * u2
+            store(f, x + k, fx + load(convective, x + k))
+            store(f, y + k, fy + load(convective, y + k))
+            store(f, z + k, fz + load(convective, z + k))

@@ -1,21 +1,26 @@
 """Mass and Coriolis matrices by composite bodies, tip to base: the path beside the recursion.
 
 Composite bodies of Mohan and Saha (32). For the subtree behind a node the force is
-I V' + B V; through V = T u of the parent it becomes T'(I T) u' + T'(I T_rate + B T) u, which keeps
+A V' + B V; through V = T u of the parent it becomes T'(A T) u' + T'(A T_rate + B T) u, which keeps
 dM/dt - 2 C skew at every step. A coordinate's column is its force carried to the base; its row of
-C is the pair (g, h) of what the subtree answers to V' and V, carried the same way.
+C is what the subtree answers to V' and V, carried the same way.
 """
 from __future__ import annotations
 
 from numba import njit
 
-from flex_dynamics.kernels.beam_body import beam_fields, beam_inertia, rigid_body
-from flex_dynamics.kernels.beam_coriolis import beam_coriolis, rigid_coriolis
+from flex_dynamics.kernels.body_blocks import (
+    carve_blocks,
+    frame_changes,
+    less_turning,
+    own_bodies,
+)
 from flex_dynamics.kernels.finite import BAD_INPUT, finite
+from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
+    DOF,
     ELASTIC,
-    FIXED,
     KIND,
     MODES,
     MOTOR,
@@ -23,334 +28,210 @@ from flex_dynamics.kernels.layout import (
     OPTIONS,
     PARENT,
     PHI_ROW,
-    PLANAR,
-    PRISMATIC,
-    REVOLUTE,
     ROTOR,
     ROTOR_AXIS,
+    ROW,
     SCREW,
     Q,
 )
-from flex_dynamics.kernels.recursive_forward_dynamics import (
-    add_force_to_parent,
-    add_inertia_to_parent,
-    move_to_parent,
+from flex_dynamics.kernels.spatial import (
+    clear,
+    inertia_to_parent,
+    transposed_times,
+    wrenches_to_parent,
 )
-from flex_dynamics.kernels.workspace import carve
+from flex_dynamics.kernels.vector import address_of, load, shifted, spread, store, total, totals
+from flex_dynamics.kernels.workspace import INERTIA_BLOCK, carve
 
-
-def coriolis_workspace_length(size) -> int:
-    nodes, elastic, most = int(size[0]), max(int(size[1]), 1), int(size[2])
-    return 36 * nodes + elastic * (12 + most) + 60
-
-
-@njit(**OPTIONS)
-def _twist_cross_transposed(s, x, scale, out):
-    """out += scale [s x]' x, where s x V is the cross product of twists."""
-    out[0] += scale * (x[1] * s[2] - x[2] * s[1] + x[4] * s[5] - x[5] * s[4])
-    out[1] += scale * (x[2] * s[0] - x[0] * s[2] + x[5] * s[3] - x[3] * s[5])
-    out[2] += scale * (x[0] * s[1] - x[1] * s[0] + x[3] * s[4] - x[4] * s[3])
-    out[3] += scale * (x[4] * s[2] - x[5] * s[1])
-    out[4] += scale * (x[5] * s[0] - x[3] * s[2])
-    out[5] += scale * (x[3] * s[1] - x[4] * s[0])
+# Rows of Blocks.rows, of one coordinate at one node: force on the node's twist per acceleration of
+# the coordinate, and per its speed; force on the coordinate per twist, less that of the first.
+FORCE, SPEED_FORCE, ANSWER, SPARE = 0, ROW, 2 * ROW, 3 * ROW
 
 
 @njit(**OPTIONS)
-def _own_motion(i, table, body, v, w, out):
-    """Relative twist of a node against its parent, in the node's axes: X_rate = -[own x] X."""
-    kind, parent = table[i, KIND], table[i, PARENT]
-    for k in range(6):
-        out[k] = 0.0
-    if kind == ON_BEAM:
-        start, row = table[parent, ELASTIC], table[i, PHI_ROW]
-        for m in range(table[parent, MODES]):
-            for k in range(6):
-                out[k] += w.phi[row + m, k] * v[start + m]
-    elif kind == REVOLUTE or kind == PRISMATIC:
-        for k in range(6):
-            out[k] = body[i, SCREW + k] * v[table[i, Q]]
-    elif kind != FIXED:
-        for m in range(3 if kind == PLANAR else 6):
-            for k in range(6):
-                out[k] += w.S[m, k] * v[table[i, Q] + m]
+def _times(B, x):
+    """B x of B (6, ROW) and six numbers, as two vectors; x ends in two numbers that B has not."""
+    zero, lo, hi = spread(0.0), load(x, 0), load(x, 4)
+    r0 = load(B, 0) * lo + load(B, 4) * hi
+    r1 = load(B, 8) * lo + load(B, 12) * hi
+    r2 = load(B, 16) * lo + load(B, 20) * hi
+    r3 = load(B, 24) * lo + load(B, 28) * hi
+    r4 = load(B, 32) * lo + load(B, 36) * hi
+    r5 = load(B, 40) * lo + load(B, 44) * hi
+    return totals(r0, r1, r2, r3), totals(r4, r5, zero, zero)
 
 
 @njit(**OPTIONS)
-def _carry_up(node, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight):
-    """Meet every coordinate between `node` (its joint included) and the base.
+def _set_rows_of_screw(A, B, screw, rate, rows):
+    """Rows of a coordinate that moves a composite body: A s, A s_rate + B s and B' s."""
+    lo, hi = transposed_times(A, screw)
+    store(rows, FORCE, lo)
+    store(rows, FORCE + 4, hi)
+    lo, hi = transposed_times(A, rate)
+    lo_speed, hi_speed = _times(B, screw)
+    store(rows, SPEED_FORCE, lo + lo_speed)
+    store(rows, SPEED_FORCE + 4, hi + hi_speed)
+    lo, hi = transposed_times(B, screw)
+    store(rows, ANSWER, lo)
+    store(rows, ANSWER + 4, hi)
 
-    F, FC: force of the coordinate `column` on the node's twist per unit acceleration and speed;
-    g, h: force on the coordinate per unit V' and V of the node. All are overwritten.
+
+@njit(**OPTIONS)
+def _meet(count, at, column, screws, rates, stride, rows, M, C):
+    """Entries of `column` with the coordinates from `at` on, whose screws are `stride` apart."""
+    f0, f1 = load(rows, FORCE), load(rows, FORCE + 4)
+    c0, c1 = load(rows, SPEED_FORCE), load(rows, SPEED_FORCE + 4)
+    h0, h1 = load(rows, ANSWER), load(rows, ANSWER + 4)
+    zero, out = spread(0.0), shifted(rows, SPARE)
+    for m in range(count):
+        k = stride * m
+        s0, s1, d0, d1 = load(screws, k), load(screws, k + 4), load(rates, k), load(rates, k + 4)
+        store(out, 0, totals(f0 * s0 + f1 * s1, c0 * s0 + c1 * s1,
+                             f0 * d0 + f1 * d1 + h0 * s0 + h1 * s1, zero))
+        a = at + m
+        M[a, column], M[column, a] = out[0], out[0]
+        C[a, column], C[column, a] = out[1], out[2]
+
+
+@njit(**OPTIONS)
+def _climb(node, column, meets, table, body, gravity, w, s, still, M, C, weight):
+    """Meet every coordinate between `node` and the base; the node's own joint only if `meets`.
+
+    s.rows: those of the coordinate `column` at the node; overwritten. still (ROW,): zeros.
     """
-    own = w.six[2]
-    while node >= 0:
-        kind, parent, at = table[node, KIND], table[node, PARENT], table[node, Q]
-        if kind == ON_BEAM:
-            start, row = table[parent, ELASTIC], table[node, PHI_ROW]
-            for m in range(table[parent, MODES]):
-                a = start + m
-                phi, phi_rate = w.phi[row + m], w.phi_rate[row + m]
-                s, sc, sr = 0.0, 0.0, 0.0
-                for k in range(6):
-                    s += phi[k] * F[k]
-                    sc += phi[k] * FC[k]
-                    sr += phi_rate[k] * g[k] + phi[k] * h[k]
-                M[a, column] = s
-                M[column, a] = s
-                if with_c:
-                    C[a, column] = sc
-                    C[column, a] = sr
-        else:
-            for m in range(6 if kind > PLANAR else (3 if kind == PLANAR else
-                                                    (0 if kind == FIXED else 1))):
-                s, sc, sr = 0.0, 0.0, 0.0
-                for k in range(6):
-                    screw = w.S[m, k] if kind >= PLANAR else body[node, SCREW + k]
-                    rate = w.S_rate[m, k] if kind >= PLANAR else 0.0
-                    s += screw * F[k]
-                    sc += screw * FC[k]
-                    sr += rate * g[k] + screw * h[k]
-                if at + m != column:
-                    M[at + m, column] = s
-                    M[column, at + m] = s
-                    if with_c:
-                        C[at + m, column] = sc
-                        C[column, at + m] = sr
-        if parent >= 0:
-            if with_c:
-                _own_motion(node, table, body, v, w, own)
-                # h_parent = X'h + X_rate' g, X_rate = -[own x] X.
-                _twist_cross_transposed(own, g, -1.0, h)
-                move_to_parent(w.R[node], w.p[node], h)
-                move_to_parent(w.R[node], w.p[node], g)
-                move_to_parent(w.R[node], w.p[node], FC)
-            move_to_parent(w.R[node], w.p[node], F)
-        else:
-            weight[column] = _weight(w.R[node], F, gravity)
-        node = parent
+    rows = s.rows
+    rows[FORCE + 6], rows[FORCE + 7] = 0.0, 0.0
+    while True:
+        parent, at, dof = table[node, PARENT], table[node, Q], table[node, DOF]
+        if meets and table[node, KIND] == ON_BEAM:
+            row = table[node, PHI_ROW]
+            _meet(table[parent, MODES], table[parent, ELASTIC], column, address_of(w.phi[row]),
+                  address_of(w.phi_rate[row]), ROW, rows, M, C)
+        elif meets and dof == 1:
+            _meet(1, at, column, shifted(address_of(body[node]), SCREW), still, 0, rows, M, C)
+        elif meets and dof > 1:
+            _meet(dof, at, column, address_of(w.S), address_of(w.S_rate), 6, rows, M, C)
+        if parent < 0:
+            break
+        less_turning(shifted(s.own, ROW * node), rows, shifted(rows, ANSWER), 1)
+        wrenches_to_parent(shifted(s.X, INERTIA_BLOCK * node), 3, rows, False, rows)
+        node, meets = parent, True
+    # Gravity: the force on a base that accelerates upwards.
+    R, g = w.R[node], 0.0
+    for k in range(3):
+        g -= gravity[k] * (R[k, 0] * rows[FORCE + 3] + R[k, 1] * rows[FORCE + 4]
+                           + R[k, 2] * rows[FORCE + 5])
+    weight[column] = g
 
 
 @njit(**OPTIONS)
-def _weight(R, F, gravity):
-    """Gravity on a coordinate: its force on a base that accelerates upwards."""
-    s = 0.0
-    for i in range(3):
-        s -= gravity[i] * (R[i, 0] * F[3] + R[i, 1] * F[4] + R[i, 2] * F[5])
-    return s
-
-
-@njit(**OPTIONS)
-def mass_and_coriolis(table, body, coef, size, work, more_work, gravity, q, v, with_c, M, C,
-                      weight):
-    """M (n, n), gravity's force weight (n,) and, if with_c, C (n, n); all are overwritten.
-
-    Returns 0, or BAD_INPUT.
-    """
-    if not (finite(q) and finite(v)):
-        return BAD_INPUT
-    w = carve(work, size)
-    nodes, elastic, most = size[0], max(size[1], 1), size[2]
-    BC = more_work[:36 * nodes].reshape((nodes, 6, 6))
-    at = 36 * nodes
-    on_twist = more_work[at:at + 6 * elastic].reshape((elastic, 6))
-    at += 6 * elastic
-    on_amplitude = more_work[at:at + 6 * elastic].reshape((elastic, 6))
-    at += 6 * elastic
-    CE = more_work[at:at + most * elastic].reshape((elastic, most))
-    at += most * elastic
-    T = more_work[at:at + 36].reshape((6, 6))
-    vectors = more_work[at + 36:at + 60].reshape((4, 6))
-    kinematics(table, body, coef, q, v, w, with_c)
-    first = table[0, ELASTIC]
-    M[:, :] = 0.0
-    weight[:] = 0.0
-    if with_c:
-        C[:, :] = 0.0
-    for i in range(nodes):
-        modes = table[i, MODES]
-        if modes == 0:
-            rigid_body(body[i], w.V[i], w.A[i], w.b[i])
-            if with_c:
-                rigid_coriolis(body[i], w.V[i], BC[i])
-            continue
-        start = table[i, ELASTIC]
-        e = start - first
-        roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w,
-                            with_c)
-        beam_inertia(table[i], coef, roots, w, w.A[i], w.F[e:e + modes], w.H[e:e + modes])
-        if with_c:
-            beam_coriolis(table[i], coef, roots, w, w.V[i], BC[i], on_twist[e:e + modes],
-                          on_amplitude[e:e + modes], CE[e:e + modes])
-    for i in range(nodes - 1, -1, -1):
-        _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T, vectors, M,
-              C, gravity, weight)
-    return 0
-
-
-@njit(**OPTIONS)
-def _node(i, table, body, v, with_c, first, w, BC, on_twist, on_amplitude, CE, T, vectors, M, C,
-          gravity, weight):
-    """A node whose subtree is complete: its coordinates' entries, then its share in the parent."""
-    kind, parent, at, modes = table[i, KIND], table[i, PARENT], table[i, Q], table[i, MODES]
-    A, B = w.A[i], BC[i]
-    F, FC, g, h = vectors[0], vectors[1], vectors[2], vectors[3]
-    start = table[i, ELASTIC]
-    e = start - first
+def _amplitudes(i, table, body, gravity, w, s, still, M, C, weight):
+    """Entries of a beam's own amplitudes, whose sections have all been added."""
+    start, modes = table[i, ELASTIC], table[i, MODES]
+    e = start - table[0, ELASTIC]
     for m in range(modes):
         for d in range(modes):
-            M[start + m, start + d] = w.H[e + max(m, d), min(m, d)]
-            if with_c:
-                C[start + m, start + d] = CE[e + m, d]
-        for k in range(6):
-            F[k] = w.F[e + m, k]
-            g[k] = w.F[e + m, k]
-            if with_c:
-                FC[k] = on_twist[e + m, k]
-                h[k] = on_amplitude[e + m, k]
-        _carry_up(i, start + m, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
-                  weight)
-    dof = 0
-    if kind == PLANAR:
-        dof = 3
-    elif kind == REVOLUTE or kind == PRISMATIC:
-        dof = 1
-    elif kind > PLANAR and kind != ON_BEAM:
-        dof = 6
+            M[start + m, start + d] = w.H[(e + min(m, d)) * w.most + max(m, d)]
+            C[start + m, start + d] = s.C[(e + m) * w.most + d]
+        at = ROW * (e + m)
+        for k in range(0, ROW, 4):
+            store(s.rows, FORCE + k, load(w.F, at + k))
+            store(s.rows, SPEED_FORCE + k, load(s.on_twist, at + k))
+            store(s.rows, ANSWER + k, load(s.on_amplitude, at + k))
+        _climb(i, start + m, True, table, body, gravity, w, s, still, M, C, weight)
+
+
+@njit(**OPTIONS)
+def _joint(i, table, body, gravity, w, s, still, M, C, weight):
+    """Entries of a node's joint coordinates."""
+    A, B = shifted(w.A, INERTIA_BLOCK * i), shifted(s.B, INERTIA_BLOCK * i)
+    at, dof, rows = table[i, Q], table[i, DOF], s.rows
+    screws, rates, stride = address_of(w.S), address_of(w.S_rate), 6
+    if dof == 1:
+        screws, rates, stride = shifted(address_of(body[i]), SCREW), still, 0
     for m in range(dof):
-        for k in range(6):
-            s, sc, sr = 0.0, 0.0, 0.0
-            for j in range(6):
-                screw = w.S[m, j] if dof > 1 else body[i, SCREW + j]
-                rate = w.S_rate[m, j] if dof > 1 else 0.0
-                s += A[k, j] * screw
-                if with_c:
-                    sc += A[k, j] * rate + B[k, j] * screw
-                    sr += B[j, k] * screw
-            F[k] = s
-            g[k] = s
-            FC[k] = sc
-            h[k] = sr
+        _set_rows_of_screw(A, B, shifted(screws, stride * m), shifted(rates, stride * m), rows)
         for d in range(dof):
-            s, sc = 0.0, 0.0
+            mass, speed = 0.0, 0.0
             for k in range(6):
-                screw = w.S[d, k] if dof > 1 else body[i, SCREW + k]
-                s += screw * F[k]
-                sc += screw * FC[k]
-            M[at + d, at + m] = s
-            if with_c:
-                C[at + d, at + m] = sc
-        if parent >= 0:
-            _carry_past_joint(i, at + m, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
-                              weight)
-        else:
-            weight[at + m] = _weight(w.R[i], F, gravity)
-    if table[i, MOTOR] >= 0:
-        _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C, gravity, weight)
+                mass += screws[stride * d + k] * rows[FORCE + k]
+                speed += screws[stride * d + k] * rows[SPEED_FORCE + k]
+            M[at + d, at + m], C[at + d, at + m] = mass, speed
+        _climb(i, at + m, False, table, body, gravity, w, s, still, M, C, weight)
+
+
+@njit(**OPTIONS)
+def _motor(i, table, body, gravity, w, s, still, M, C, weight):
+    """Entries of a rotor, which feels and drives its parent's turning only."""
+    motor, parent = table[i, MOTOR], table[i, PARENT]
+    M[motor, motor] = body[i, ROTOR]
     if parent < 0:
         return
-    if with_c:
-        own = w.six[2]
-        _own_motion(i, table, body, v, w, own)
-        if kind == ON_BEAM:
-            _coriolis_to_beam(i, table, v, w, BC, on_twist, on_amplitude, CE, own, first)
-        # B_parent += X'(I X_rate + B X), X_rate = -[own x] X.
-        for k in range(6):
-            _twist_cross_transposed(own, A[k], -1.0, B[k])
-        add_inertia_to_parent(w.R[i], w.p[i], B, T, BC[parent])
-    if kind == ON_BEAM:
-        _mass_to_beam(i, table, w, first)
-    add_inertia_to_parent(w.R[i], w.p[i], A, T, w.A[parent])
-
-
-@njit(**OPTIONS)
-def _carry_past_joint(i, column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight):
-    """Carry a joint coordinate's vectors from its own node to the parent, then on."""
-    own = w.six[2]
-    if with_c:
-        _own_motion(i, table, body, v, w, own)
-        _twist_cross_transposed(own, g, -1.0, h)
-        move_to_parent(w.R[i], w.p[i], h)
-        move_to_parent(w.R[i], w.p[i], g)
-        move_to_parent(w.R[i], w.p[i], FC)
-    move_to_parent(w.R[i], w.p[i], F)
-    _carry_up(table[i, PARENT], column, table, body, v, w, with_c, F, FC, g, h, M, C, gravity,
-              weight)
-
-
-@njit(**OPTIONS)
-def _mass_to_beam(i, table, w, first):
-    parent, row = table[i, PARENT], table[i, PHI_ROW]
-    modes, e = table[parent, MODES], table[parent, ELASTIC] - first
-    column = w.six[2]
-    for a in range(modes):
-        for j in range(6):
-            s = 0.0
-            for k in range(6):
-                s += w.A[i, j, k] * w.phi[row + a, k]
-            column[j] = s
-        add_force_to_parent(w.R[i], w.p[i], column, w.F[e + a])
-        for d in range(a, modes):
-            s = 0.0
-            for k in range(6):
-                s += column[k] * w.phi[row + d, k]
-            w.H[e + d, a] += s
-
-
-@njit(**OPTIONS)
-def _coriolis_to_beam(i, table, v, w, BC, on_twist, on_amplitude, CE, own, first):
-    """Amplitude blocks of T'(I T_rate + B T) with T = [X, Phi]."""
-    parent, row = table[i, PARENT], table[i, PHI_ROW]
-    modes, e = table[parent, MODES], table[parent, ELASTIC] - first
-    A, B = w.A[i], BC[i]
-    column, g, h = w.six[3], w.six[4], w.six[5]
-    for a in range(modes):
-        phi, phi_rate = w.phi[row + a], w.phi_rate[row + a]
-        for j in range(6):
-            s, sg, sh = 0.0, 0.0, 0.0
-            for k in range(6):
-                s += A[j, k] * phi_rate[k] + B[j, k] * phi[k]
-                sg += A[j, k] * phi[k]
-                sh += B[k, j] * phi[k]
-            column[j] = s
-            g[j] = sg
-            h[j] = sh
-        add_force_to_parent(w.R[i], w.p[i], column, on_twist[e + a])
-        _twist_cross_transposed(own, g, -1.0, h)
-        add_force_to_parent(w.R[i], w.p[i], h, on_amplitude[e + a])
-        for d in range(modes):
-            s = 0.0
-            for k in range(6):
-                s += w.phi[row + d, k] * column[k]
-            CE[e + d, a] += s
-
-
-@njit(**OPTIONS)
-def _rotor(i, table, body, v, w, with_c, BC, F, FC, g, h, M, C, gravity, weight):
-    """A rotor that spins about an axis of the parent: T = 1/2 Im (a.w + m')2."""
-    motor, parent, inertia = table[i, MOTOR], table[i, PARENT], body[i, ROTOR]
-    M[motor, motor] = inertia
-    if parent < 0:
-        return
-    axis = body[i, ROTOR_AXIS:ROTOR_AXIS + 3]
-    F[:] = 0.0
-    FC[:] = 0.0
-    g[:] = 0.0
-    h[:] = 0.0
-    spin = v[motor]
+    clear(s.rows, 3 * ROW)
     for k in range(3):
-        F[k] = inertia * axis[k]
-        g[k] = F[k]
-        spin += axis[k] * w.V[parent, k]
-        for j in range(3):
-            w.A[parent, k, j] += inertia * axis[k] * axis[j]
-    if with_c:
-        # w x (Im spin a) = -[Im spin a] w.
-        a0, a1, a2 = inertia * spin * axis[0], inertia * spin * axis[1], inertia * spin * axis[2]
-        B = BC[parent]
-        B[0, 1] += a2
-        B[0, 2] -= a1
-        B[1, 0] -= a2
-        B[1, 2] += a0
-        B[2, 0] += a1
-        B[2, 1] -= a0
-    _carry_up(parent, motor, table, body, v, w, with_c, F, FC, g, h, M, C, gravity, weight)
+        s.rows[FORCE + k] = body[i, ROTOR] * body[i, ROTOR_AXIS + k]
+    _climb(parent, motor, True, table, body, gravity, w, s, still, M, C, weight)
+
+
+@njit(**OPTIONS)
+def _section_to_beam(i, table, w, s):
+    """Amplitude blocks of T'(A T) and T'(A T_rate + B T) with T = [X, Phi]."""
+    parent, row, rows = table[i, PARENT], table[i, PHI_ROW], s.rows
+    modes, e = table[parent, MODES], table[parent, ELASTIC] - table[0, ELASTIC]
+    A, B = shifted(w.A, INERTIA_BLOCK * i), shifted(s.B, INERTIA_BLOCK * i)
+    phi, phi_rate = address_of(w.phi[row]), address_of(w.phi_rate[row])
+    own, X = shifted(s.own, ROW * i), shifted(s.X, INERTIA_BLOCK * i)
+    for a in range(modes):
+        _set_rows_of_screw(A, B, shifted(phi, ROW * a), shifted(phi_rate, ROW * a), rows)
+        f0, f1 = load(rows, FORCE), load(rows, FORCE + 4)
+        c0, c1 = load(rows, SPEED_FORCE), load(rows, SPEED_FORCE + 4)
+        for d in range(modes):
+            s0, s1 = load(phi, ROW * d), load(phi, ROW * d + 4)
+            if d >= a:
+                w.H[(e + a) * w.most + d] += total(f0 * s0 + f1 * s1)
+            s.C[(e + d) * w.most + a] += total(c0 * s0 + c1 * s1)
+        less_turning(own, rows, shifted(rows, ANSWER), 1)
+        at = ROW * (e + a)
+        wrenches_to_parent(X, 1, rows, True, shifted(w.F, at))
+        wrenches_to_parent(X, 1, shifted(rows, SPEED_FORCE), True, shifted(s.on_twist, at))
+        wrenches_to_parent(X, 1, shifted(rows, ANSWER), True, shifted(s.on_amplitude, at))
+
+
+@njit(**OPTIONS)
+def sum_bodies(table, body, gravity, w, s, M, C, weight):
+    """M, C and weight from every body's own blocks, which become those of composite bodies."""
+    M[:, :] = 0.0
+    C[:, :] = 0.0
+    weight[:] = 0.0
+    still = w.scratch.section
+    clear(still, ROW)
+    for i in range(table.shape[0] - 1, -1, -1):
+        parent = table[i, PARENT]
+        _amplitudes(i, table, body, gravity, w, s, still, M, C, weight)
+        _joint(i, table, body, gravity, w, s, still, M, C, weight)
+        if table[i, MOTOR] >= 0:
+            _motor(i, table, body, gravity, w, s, still, M, C, weight)
+        if parent < 0:
+            continue
+        if table[i, KIND] == ON_BEAM:
+            _section_to_beam(i, table, w, s)
+        A, B = shifted(w.A, INERTIA_BLOCK * i), shifted(s.B, INERTIA_BLOCK * i)
+        X, R, p = shifted(s.X, INERTIA_BLOCK * i), w.R[i], w.p[i]
+        # X_rate = -[own x] X.
+        less_turning(shifted(s.own, ROW * i), A, B, 6)
+        inertia_to_parent(R, p, A, X, w.scratch.T, shifted(w.A, INERTIA_BLOCK * parent))
+        inertia_to_parent(R, p, B, X, w.scratch.T, shifted(s.B, INERTIA_BLOCK * parent))
+
+
+@njit(**OPTIONS)
+def mass_and_coriolis(handle, q, v, M, C, weight):
+    """M, C (n, n) and gravity's force weight (n,); all are overwritten. Returns 0 or BAD_INPUT."""
+    m, n = open_handle(handle), weight.shape[0]
+    if not (q.shape[0] == n and v.shape[0] == n and finite(q) and finite(v)):
+        return BAD_INPUT
+    w, s = carve(m.work, m.size), carve_blocks(m.more_work, m.size)
+    kinematics(m.table, m.body, m.coef, q, v, w, True)
+    own_bodies(m.table, m.body, m.coef, q, v, w, s)
+    frame_changes(m.table, m.body, v, w, s)
+    sum_bodies(m.table, m.body, m.gravity, w, s, M, C, weight)
+    return 0

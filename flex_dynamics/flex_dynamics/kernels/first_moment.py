@@ -7,7 +7,6 @@ from flex_dynamics.kernels.beam_body import U, beam_fields, columns_of
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
-    ELASTIC,
     MASS,
     MODES,
     MOMENT,
@@ -31,16 +30,15 @@ def first_moment(table, body, coef, size, work, q, R_world, p_world, moment):
         c0, c1, c2 = body[i, MOMENT], body[i, MOMENT + 1], body[i, MOMENT + 2]
         modes = table[i, MODES]
         if modes > 0:
-            start, count = table[i, ELASTIC], table[i, N_AXIS]
-            roots = beam_fields(table[i], coef, q[start:start + modes], q[start:start + modes], w,
-                                False)
-            x, y, z = columns_of(0, U(count), U(table[i, N_DIRECTOR]))
+            count = table[i, N_AXIS]
+            roots = beam_fields(table[i], coef, q, q, w.fields, False)
+            x, y, z = columns_of(U(0), U(count), U(table[i, N_DIRECTOR]))
             for k in range(U(count)):
                 root = coef[U(roots) + k]
                 mass += root * root
-                c0 += root * w.point[x + k]
-                c1 += root * w.point[y + k]
-                c2 += root * w.point[z + k]
+                c0 += root * w.fields.point[x + k]
+                c1 += root * w.fields.point[y + k]
+                c2 += root * w.fields.point[z + k]
         R = R_world[i]
         for j in range(3):
             moment[j] += mass * p_world[i, j] + R[j, 0] * c0 + R[j, 1] * c1 + R[j, 2] * c2

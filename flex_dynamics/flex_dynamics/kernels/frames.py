@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from flex_dynamics.kernels.kinematics import kinematics, section_fields, section_motion
+from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
     ELASTIC,
     FIXED,
@@ -21,6 +21,8 @@ from flex_dynamics.kernels.layout import (
     SCREW,
     Q,
 )
+from flex_dynamics.kernels.section import OWN, section_motion
+from flex_dynamics.kernels.vector import address_of, shifted
 from flex_dynamics.kernels.workspace import carve
 
 
@@ -39,13 +41,20 @@ def _compose(R, p, R_inner, p_inner, R_out, p_out):
 
 
 @njit(**OPTIONS)
+def _copy(R, p, R_out, p_out):
+    for i in range(3):
+        p_out[i] = p[i]
+        for j in range(3):
+            R_out[i, j] = R[i, j]
+
+
+@njit(**OPTIONS)
 def world_poses(table, w, R_world, p_world):
     """R_world (nodes, 3, 3) and p_world (nodes, 3) from w.R, w.p."""
     for i in range(table.shape[0]):
         parent = table[i, PARENT]
         if parent < 0:
-            R_world[i] = w.R[i]
-            p_world[i] = w.p[i]
+            _copy(w.R[i], w.p[i], R_world[i], p_world[i])
         else:
             _compose(R_world[parent], p_world[parent], w.R[i], w.p[i], R_world[i], p_world[i])
 
@@ -64,7 +73,7 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
 
     node: the node that carries it. section: None (empty) if the frame is fixed in the node, else
     the coefficients of a section of that beam node. offset (4, 4): frame in node or section.
-    phi, phi_rate: scratch (most modes, 6).
+    phi, phi_rate: scratch (most modes, ROW).
     """
     w = carve(work, size)
     kinematics(table, body, coef, q, v, w, True)
@@ -77,17 +86,17 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
     on_section = section.shape[0] > 0
     if on_section:
         start, modes = table[node, ELASTIC], table[node, MODES]
-        R_own, p_own, own = R_world[nodes + 1], p_world[nodes + 1], w.six[1]
-        section_fields(table[node], section, 0, q[start:start + modes], v[start:start + modes], w)
-        own[0], own[1], own[2], own[3], own[4], own[5] = section_motion(
-            modes, w, R_own, p_own, phi, phi_rate, w.six[2], True)
+        R_own, p_own, own = R_world[nodes + 1], p_world[nodes + 1], shifted(w.scratch.section, OWN)
+        section_motion(modes, section, 0, shifted(address_of(q), start),
+                       shifted(address_of(v), start), w.scratch, R_own, p_own, address_of(phi),
+                       address_of(phi_rate), True)
         _compose(R_world[node], p_world[node], R_own, p_own, R, p)
         _twist_into(R_own, p_own, w.V[node], own, V)
     else:
         if node >= 0:
-            R[:, :] = R_world[node]
-            p[:] = p_world[node]
-            V[:] = w.V[node]
+            _copy(R_world[node], p_world[node], R, p)
+            for k in range(6):
+                V[k] = w.V[node, k]
         else:
             R[:, :] = 0.0
             R[0, 0], R[1, 1], R[2, 2] = 1.0, 1.0, 1.0

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from flex_dynamics.kernels.kinematics import kinematics, twist_to_child
+from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
     ELASTIC,
     FIXED,
@@ -22,11 +22,14 @@ from flex_dynamics.kernels.layout import (
     REVOLUTE,
     ROTOR,
     ROTOR_AXIS,
+    ROW,
     SCREW,
     Q,
 )
-from flex_dynamics.kernels.recursive_forward_dynamics import add_force_to_parent, own_inertia
-from flex_dynamics.kernels.workspace import carve
+from flex_dynamics.kernels.recursive_forward_dynamics import own_inertia
+from flex_dynamics.kernels.spatial import add_force_to_parent, twist_to_child
+from flex_dynamics.kernels.vector import address_of, shifted
+from flex_dynamics.kernels.workspace import INERTIA_BLOCK, carve
 
 
 @njit(**OPTIONS)
@@ -39,21 +42,23 @@ def inverse_dynamics(table, body, coef, size, work, gravity, q, v, a, force):
     first = table[0, ELASTIC]
     force[:] = 0.0
     for i in range(table.shape[0]):
-        A, b, acc = w.A[i], w.b[i], w.acc[i]
+        A, b, acc = shifted(w.A, INERTIA_BLOCK * i), w.b[i], shifted(w.acc, ROW * i)
+        U = shifted(w.U, ROW * i)
         for j in range(6):
             s = b[j]
             for k in range(6):
-                s += A[j, k] * acc[k]
-            w.U[i, j] = s
+                s += A[ROW * j + k] * acc[k]
+            U[j] = s
         modes, start = table[i, MODES], table[i, ELASTIC]
         e = start - first
         for m in range(modes):
-            s = w.e[e + m]
+            F = shifted(w.F, ROW * (e + m))
+            s = F[6]
             for k in range(6):
-                w.U[i, k] += w.F[e + m, k] * a[start + m]
-                s += w.F[e + m, k] * acc[k]
+                U[k] += F[k] * a[start + m]
+                s += F[k] * acc[k]
             for d in range(modes):
-                s += w.H[e + m, d] * a[start + d]
+                s += w.H[(e + min(m, d)) * w.most + max(m, d)] * a[start + d]
             force[start + m] += s
     for i in range(table.shape[0] - 1, -1, -1):
         _project(i, table, body, v, a, w, force)
@@ -61,13 +66,13 @@ def inverse_dynamics(table, body, coef, size, work, gravity, q, v, a, force):
 
 @njit(**OPTIONS)
 def _accelerations(table, body, gravity, a, w):
-    base = w.six[6]
+    base = address_of(w.six[6])
     base[0], base[1], base[2] = 0.0, 0.0, 0.0
     base[3], base[4], base[5] = -gravity[0], -gravity[1], -gravity[2]
     for i in range(table.shape[0]):
         kind, parent, at = table[i, KIND], table[i, PARENT], table[i, Q]
-        acc = w.acc[i]
-        twist_to_child(w.R[i], w.p[i], base if parent < 0 else w.acc[parent], acc)
+        acc = shifted(w.acc, ROW * i)
+        twist_to_child(w.R[i], w.p[i], base if parent < 0 else shifted(w.acc, ROW * parent), acc)
         for k in range(6):
             acc[k] += w.c[i, k]
         if kind == ON_BEAM:
@@ -87,7 +92,7 @@ def _accelerations(table, body, gravity, a, w):
 @njit(**OPTIONS)
 def _project(i, table, body, v, a, w, force):
     """One node's force on its joint, then on its parent."""
-    kind, parent, at, f = table[i, KIND], table[i, PARENT], table[i, Q], w.U[i]
+    kind, parent, at, f = table[i, KIND], table[i, PARENT], table[i, Q], shifted(w.U, ROW * i)
     if kind == ON_BEAM:
         start, row = table[parent, ELASTIC], table[i, PHI_ROW]
         for m in range(table[parent, MODES]):
@@ -113,13 +118,13 @@ def _project(i, table, body, v, a, w, force):
             axis = body[i, ROTOR_AXIS:ROTOR_AXIS + 3]
             spin = v[motor]
             for k in range(3):
-                torque += body[i, ROTOR] * axis[k] * w.acc[parent, k]
+                torque += body[i, ROTOR] * axis[k] * w.acc[ROW * parent + k]
                 spin += axis[k] * w.V[parent, k]
             momentum = body[i, ROTOR] * spin
-            o, t = w.V[parent], w.U[parent]
+            o, t = w.V[parent], shifted(w.U, ROW * parent)
             t[0] += torque * axis[0] + momentum * (o[1] * axis[2] - o[2] * axis[1])
             t[1] += torque * axis[1] + momentum * (o[2] * axis[0] - o[0] * axis[2])
             t[2] += torque * axis[2] + momentum * (o[0] * axis[1] - o[1] * axis[0])
         force[motor] = torque
     if parent >= 0:
-        add_force_to_parent(w.R[i], w.p[i], f, w.U[parent])
+        add_force_to_parent(w.R[i], w.p[i], f, shifted(w.U, ROW * parent))

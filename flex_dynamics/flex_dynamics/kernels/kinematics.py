@@ -9,7 +9,6 @@ import math
 
 from numba import njit
 
-from flex_dynamics.kernels.fields import single
 from flex_dynamics.kernels.layout import (
     AXIS,
     ELASTIC,
@@ -17,9 +16,6 @@ from flex_dynamics.kernels.layout import (
     FLOATING,
     KIND,
     MODES,
-    MODES_X,
-    MODES_Y,
-    MODES_Z,
     ON_BEAM,
     OPTIONS,
     PARENT,
@@ -35,12 +31,15 @@ from flex_dynamics.kernels.layout import (
     SECTION,
     Q,
 )
+from flex_dynamics.kernels.section import BIAS, OWN, section_motion
 from flex_dynamics.kernels.so3 import (
     coefficients,
     exponential,
     right_jacobian,
     right_jacobian_rate,
 )
+from flex_dynamics.kernels.spatial import add_twist_cross, twist_to_child
+from flex_dynamics.kernels.vector import address_of, shifted
 
 
 @njit(**OPTIONS)
@@ -57,29 +56,6 @@ def set_rotation_about(axis_x, axis_y, axis_z, angle, row, R):
         R[i, 0] = r0 * t00 + r1 * t10 + r2 * t20
         R[i, 1] = r0 * t01 + r1 * t11 + r2 * t21
         R[i, 2] = r0 * t02 + r1 * t12 + r2 * t22
-
-
-@njit(**OPTIONS)
-def twist_to_child(R, p, parent, child):
-    """child = X parent: angular R'w, linear R'(v + w x p)."""
-    w0, w1, w2 = parent[0], parent[1], parent[2]
-    v0 = parent[3] + w1 * p[2] - w2 * p[1]
-    v1 = parent[4] + w2 * p[0] - w0 * p[2]
-    v2 = parent[5] + w0 * p[1] - w1 * p[0]
-    for i in range(3):
-        child[i] = R[0, i] * w0 + R[1, i] * w1 + R[2, i] * w2
-        child[3 + i] = R[0, i] * v0 + R[1, i] * v1 + R[2, i] * v2
-
-
-@njit(**OPTIONS)
-def add_twist_cross(V, s, scale, out):
-    """out += scale V x s, the cross product of twists: rate of a joint's own motion."""
-    out[0] += scale * (V[1] * s[2] - V[2] * s[1])
-    out[1] += scale * (V[2] * s[0] - V[0] * s[2])
-    out[2] += scale * (V[0] * s[1] - V[1] * s[0])
-    out[3] += scale * (V[1] * s[5] - V[2] * s[4] + V[4] * s[2] - V[5] * s[1])
-    out[4] += scale * (V[2] * s[3] - V[0] * s[5] + V[5] * s[0] - V[3] * s[2])
-    out[5] += scale * (V[0] * s[4] - V[1] * s[3] + V[3] * s[1] - V[4] * s[0])
 
 
 @njit(**OPTIONS)
@@ -162,61 +138,6 @@ def base_screws(kind, body, q, v, at, R, w):
 
 
 @njit(**OPTIONS)
-def section_fields(row, coef, at, eta, rate, w):
-    """Position and rotation vector of a section into w.section, w.section_B ..."""
-    n_y, n_z, n_x = row[MODES_Y], row[MODES_Z], row[MODES_X]
-    for i in range(6):
-        # Codes of an axis point, then of the rotation vector (layout.py).
-        code = (5, 0, 1, 2, 1, 0)[i]
-        at = single(code, n_y, n_z, n_x, coef, at, eta, rate, i, w.section, w.section_rate,
-                    w.section_convective, w.section_B, w.section_B_rate)
-
-
-@njit(**OPTIONS)
-def section_motion(modes, w, R, p, phi, phi_rate, bias, rates):
-    """Pose of a section and its Jacobian rows phi (modes, 6), Phi = [Jr dtheta; R' dr], their
-    rates if `rates`, and bias = Phi_rate etad, from what section_fields left in w."""
-    P, Pd, conv = w.section, w.section_rate, w.section_convective
-    B, Bd = w.section_B, w.section_B_rate
-    x, y, z = P[3], P[4], P[5]
-    xd, yd, zd = Pd[3], Pd[4], Pd[5]
-    exponential(x, y, z, R)
-    for i in range(3):
-        p[i] = P[i]
-    _, b, c, db, dc = coefficients(x * x + y * y + z * z)
-    o0, o1, o2 = right_jacobian(b, c, x, y, z, xd, yd, zd)
-    for a in range(modes):
-        g0, g1, g2 = right_jacobian(b, c, x, y, z, B[a, 3], B[a, 4], B[a, 5])
-        phi[a, 0], phi[a, 1], phi[a, 2] = g0, g1, g2
-        l0 = R[0, 0] * B[a, 0] + R[1, 0] * B[a, 1] + R[2, 0] * B[a, 2]
-        l1 = R[0, 1] * B[a, 0] + R[1, 1] * B[a, 1] + R[2, 1] * B[a, 2]
-        l2 = R[0, 2] * B[a, 0] + R[1, 2] * B[a, 1] + R[2, 2] * B[a, 2]
-        phi[a, 3], phi[a, 4], phi[a, 5] = l0, l1, l2
-        if not rates:
-            continue
-        d0, d1, d2 = right_jacobian(b, c, x, y, z, Bd[a, 3], Bd[a, 4], Bd[a, 5])
-        r0, r1, r2 = right_jacobian_rate(b, c, db, dc, x, y, z, xd, yd, zd, B[a, 3], B[a, 4],
-                                         B[a, 5])
-        phi_rate[a, 0], phi_rate[a, 1], phi_rate[a, 2] = d0 + r0, d1 + r1, d2 + r2
-        phi_rate[a, 3] = (R[0, 0] * Bd[a, 0] + R[1, 0] * Bd[a, 1] + R[2, 0] * Bd[a, 2]
-                          - (o1 * l2 - o2 * l1))
-        phi_rate[a, 4] = (R[0, 1] * Bd[a, 0] + R[1, 1] * Bd[a, 1] + R[2, 1] * Bd[a, 2]
-                          - (o2 * l0 - o0 * l2))
-        phi_rate[a, 5] = (R[0, 2] * Bd[a, 0] + R[1, 2] * Bd[a, 1] + R[2, 2] * Bd[a, 2]
-                          - (o0 * l1 - o1 * l0))
-    g0, g1, g2 = right_jacobian(b, c, x, y, z, conv[3], conv[4], conv[5])
-    r0, r1, r2 = right_jacobian_rate(b, c, db, dc, x, y, z, xd, yd, zd, xd, yd, zd)
-    bias[0], bias[1], bias[2] = g0 + r0, g1 + r1, g2 + r2
-    l0 = R[0, 0] * Pd[0] + R[1, 0] * Pd[1] + R[2, 0] * Pd[2]
-    l1 = R[0, 1] * Pd[0] + R[1, 1] * Pd[1] + R[2, 1] * Pd[2]
-    l2 = R[0, 2] * Pd[0] + R[1, 2] * Pd[1] + R[2, 2] * Pd[2]
-    bias[3] = R[0, 0] * conv[0] + R[1, 0] * conv[1] + R[2, 0] * conv[2] - (o1 * l2 - o2 * l1)
-    bias[4] = R[0, 1] * conv[0] + R[1, 1] * conv[1] + R[2, 1] * conv[2] - (o2 * l0 - o0 * l2)
-    bias[5] = R[0, 2] * conv[0] + R[1, 2] * conv[1] + R[2, 2] * conv[2] - (o0 * l1 - o1 * l0)
-    return o0, o1, o2, l0, l1, l2
-
-
-@njit(**OPTIONS)
 def kinematics(table, body, coef, q, v, w, rates):
     """Fill w.R, w.p, w.V, w.c, w.phi (and w.S of a moving base) for state q, v; with `rates` also
     w.phi_rate."""
@@ -226,15 +147,15 @@ def kinematics(table, body, coef, q, v, w, rates):
         R, p, V, c = w.R[i], w.p[i], w.V[i], w.c[i]
         if kind == ON_BEAM:
             start, modes = table[parent, ELASTIC], table[parent, MODES]
-            section_fields(table[parent], coef, table[i, SECTION], q[start:start + modes],
-                           v[start:start + modes], w)
             row = table[i, PHI_ROW]
-            own[0], own[1], own[2], own[3], own[4], own[5] = section_motion(
-                modes, w, R, p, w.phi[row:row + modes], w.phi_rate[row:row + modes], c,
-                rates)
+            section_motion(modes, coef, table[i, SECTION], shifted(address_of(q), start),
+                           shifted(address_of(v), start), w.scratch, R, p, address_of(w.phi[row]),
+                           address_of(w.phi_rate[row]), rates)
             twist_to_child(R, p, w.V[parent], V)
             for k in range(6):
+                own[k] = w.scratch.section[OWN + k]
                 V[k] += own[k]
+                c[k] = w.scratch.section[BIAS + k]
             add_twist_cross(V, own, 1.0, c)
             continue
         joint_pose(kind, body[i], q, at, R, p)

@@ -15,9 +15,12 @@ from __future__ import annotations
 from flex_dynamics.kernels import cache  # noqa: F401  (before the first kernel is compiled)
 
 # Reassociation lets sums run in vector registers; NaN and infinity keep their meaning.
-# The interpreter lock stays held: a model's scratch is shared by all who call it.
 FAST = {'reassoc', 'contract', 'arcp', 'nsz'}
-OPTIONS = {'cache': True, 'fastmath': FAST, 'error_model': 'numpy'}
+# Without numba's runtime no array is reference counted, and a kernel that would allocate does not
+# compile. The interpreter lock stays held: a model's scratch is shared by all who call it.
+OPTIONS = {'cache': True, 'fastmath': FAST, 'error_model': 'numpy', '_nrt': False}
+LANES = 4         # numbers in a vector register (vector.py)
+ROW = 8           # a row of six numbers in two registers, with two places to spare
 
 # Columns of table
 PARENT = 0        # node index, -1 for the world
@@ -77,4 +80,3 @@ QUADRATIC = 3
 AXIS_POINT = (5, 0, 1)
 DIRECTOR_Y = (0, 4, 2)
 DIRECTOR_Z = (1, 2, 3)
-ROTATION_VECTOR = (2, 1, 0)

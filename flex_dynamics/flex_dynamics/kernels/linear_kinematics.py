@@ -11,12 +11,7 @@ from collections import namedtuple
 
 from numba import njit
 
-from flex_dynamics.kernels.kinematics import (
-    add_twist_cross,
-    base_screws,
-    joint_pose,
-    twist_to_child,
-)
+from flex_dynamics.kernels.kinematics import base_screws, joint_pose
 from flex_dynamics.kernels.layout import (
     DOF,
     ELASTIC,
@@ -28,6 +23,7 @@ from flex_dynamics.kernels.layout import (
     SCREW,
     Q,
 )
+from flex_dynamics.kernels.spatial import add_twist_cross, twist_to_child
 
 Scratch = namedtuple('Scratch', (
     'R', 'p',           # (3, 3), (3,) pose in the parent
@@ -53,8 +49,8 @@ def carry_by_joint(i, table, body, counts, gravity, q, v, s):
     if kind >= PLANAR:
         base_screws(kind, body[i], q, v, first, R, s)
     elif dof == 1:
-        s.S[0] = body[i, SCREW:SCREW + 6]
-        s.S_rate[0] = 0.0
+        for k in range(6):
+            s.S[0, k], s.S_rate[0, k] = body[i, SCREW + k], 0.0
     own[:] = 0.0
     for m in range(dof):
         for k in range(6):
@@ -79,10 +75,9 @@ def carry_by_joint(i, table, body, counts, gravity, q, v, s):
     for k in range(6):
         V[0, k] += own[k]
     for m in range(dof):
-        J[0, inherited + m] = s.S[m]
-        Jd[0, inherited + m] = s.S_rate[m]
-        J[1, inherited + m] = 0.0
-        Jd[1, inherited + m] = 0.0
+        for k in range(6):
+            J[0, inherited + m, k], Jd[0, inherited + m, k] = s.S[m, k], s.S_rate[m, k]
+            J[1, inherited + m, k], Jd[1, inherited + m, k] = 0.0, 0.0
 
 
 @njit(**OPTIONS)

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from flex_dynamics.kernels.beam_body import U, beam_fields, columns_of
+from flex_dynamics.kernels.beam_body import beam_fields, columns_of, dot
+from flex_dynamics.kernels.fields import FOUR, THREE, ZERO, U
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
-    ELASTIC,
     INERTIA,
     MASS,
     MODES,
@@ -20,6 +20,7 @@ from flex_dynamics.kernels.layout import (
     ROTOR,
     ROTOR_AXIS,
 )
+from flex_dynamics.kernels.vector import address_of, load, shifted, spread, total
 
 
 @njit(**OPTIONS)
@@ -36,31 +37,28 @@ def rigid_energy(body, V):
 
 
 @njit(**OPTIONS)
-def beam_energy(row, coef, roots, V, w):
-    """Kinetic energy of a beam's particles, J, from the fields in w; mass and first moment."""
+def beam_energy(row, coef, roots_at, V, fields):
+    """Kinetic energy of a beam's particles, J, from their fields; mass and first moment."""
     n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
-    P, Pd, at = w.point, w.point_rate, U(roots)
+    P, Pd, roots = fields.point, fields.point_rate, shifted(address_of(coef), roots_at)
     w0, w1, w2 = V[0], V[1], V[2]
-    twice, mass, c0, c1, c2 = 0.0, 0.0, 0.0, 0.0, 0.0
-    for kind in range(3):
+    twice = spread(0.0)
+    for kind in range(THREE):
         x, y, z = columns_of(kind, n_axis, n_director)
-        for k in range(n_axis if kind == 0 else n_director):
-            px, py, pz = P[x + k], P[y + k], P[z + k]
-            u0 = Pd[x + k] + w1 * pz - w2 * py
-            u1 = Pd[y + k] + w2 * px - w0 * pz
-            u2 = Pd[z + k] + w0 * py - w1 * px
-            if kind == 0:
+        for k in range(ZERO, n_axis if kind == ZERO else n_director, FOUR):
+            px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
+            u0 = load(Pd, x + k) + pz * w1 - py * w2
+            u1 = load(Pd, y + k) + px * w2 - pz * w0
+            u2 = load(Pd, z + k) + py * w0 - px * w1
+            if kind == ZERO:
                 # Directors turn with the beam, they do not translate.
-                root = coef[at + k]
-                u0 += root * V[3]
-                u1 += root * V[4]
-                u2 += root * V[5]
-                mass += root * root
-                c0 += root * px
-                c1 += root * py
-                c2 += root * pz
-            twice += u0 * u0 + u1 * u1 + u2 * u2
-    return 0.5 * twice, mass, c0, c1, c2
+                root = load(roots, k)
+                u0, u1, u2 = u0 + root * V[3], u1 + root * V[4], u2 + root * V[5]
+            twice = twice + u0 * u0 + u1 * u1 + u2 * u2
+    x, y, z = columns_of(ZERO, n_axis, n_director)
+    return (0.5 * total(twice), total(dot(roots, roots, n_axis)),
+            total(dot(roots, shifted(P, x), n_axis)), total(dot(roots, shifted(P, y), n_axis)),
+            total(dot(roots, shifted(P, z), n_axis)))
 
 
 @njit(**OPTIONS)
@@ -76,10 +74,8 @@ def mechanical_energy(table, body, coef, gravity, q, v, R_world, p_world, w):
         if modes == 0:
             kinetic += rigid_energy(body[i], V)
         else:
-            start = table[i, ELASTIC]
-            roots = beam_fields(table[i], coef, q[start:start + modes], v[start:start + modes], w,
-                                False)
-            energy, mass, c0, c1, c2 = beam_energy(table[i], coef, roots, V, w)
+            roots = beam_fields(table[i], coef, q, v, w.fields, False)
+            energy, mass, c0, c1, c2 = beam_energy(table[i], coef, roots, V, w.fields)
             kinetic += energy
         if table[i, MOTOR] >= 0:
             # The rotor turns in the parent: T = 1/2 Im (a.w + m')2 (Mladenova section 8).

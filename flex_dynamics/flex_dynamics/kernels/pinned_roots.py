@@ -11,6 +11,7 @@ import math
 from numba import njit
 
 from flex_dynamics.kernels.applied_forces import joint_friction, root_value
+from flex_dynamics.kernels.elimination import cholesky
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
     COULOMB,
@@ -24,7 +25,6 @@ from flex_dynamics.kernels.layout import (
     Q,
 )
 from flex_dynamics.kernels.recursive_forward_dynamics import (
-    cholesky,
     keep_rotor_rates,
     own_inertia,
     solve_sweeps,

@@ -35,10 +35,8 @@ def coefficients(t2):
 
 
 @njit(**OPTIONS)
-def exponential(x, y, z, R):
-    """R (3, 3) = exp of the rotation vector (x, y, z)."""
-    t2 = x * x + y * y + z * z
-    s, b, _, _, _ = coefficients(t2)
+def set_exponential(s, b, x, y, z, R):
+    """R (3, 3) = exp of the rotation vector (x, y, z), from its first two coefficients."""
     R[0, 0] = 1.0 - b * (y * y + z * z)
     R[1, 1] = 1.0 - b * (x * x + z * z)
     R[2, 2] = 1.0 - b * (x * x + y * y)
@@ -48,6 +46,13 @@ def exponential(x, y, z, R):
     R[2, 0] = b * x * z - s * y
     R[1, 2] = b * y * z - s * x
     R[2, 1] = b * y * z + s * x
+
+
+@njit(**OPTIONS)
+def exponential(x, y, z, R):
+    """R (3, 3) = exp of the rotation vector (x, y, z)."""
+    s, b, _, _, _ = coefficients(x * x + y * y + z * z)
+    set_exponential(s, b, x, y, z, R)
 
 
 @njit(**OPTIONS)

@@ -5,27 +5,26 @@ from numba import njit
 
 from flex_dynamics.kernels.applied_forces import applied_forces
 from flex_dynamics.kernels.finite import BAD_INPUT, finite
+from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.layout import OPTIONS
 from flex_dynamics.kernels.recursive_forward_dynamics import forward_dynamics
 
 
 @njit(**OPTIONS)
-def accelerations(table, body, coef, size, work, gravity, q, v, tau, external, a):
-    """a (n,) = M^-1 (B tau + external - K q - D v - friction - bias).
+def accelerations(handle, q, v, tau, external, a):
+    """a (n,) = M^-1 (B tau + external - K q - D v - friction - bias); external (n,) or empty.
 
-    Returns what forward_dynamics returns, or BAD_INPUT.
-
-    work: workspace, then n for the forces and n zeros.
+    Returns what forward_dynamics returns, or BAD_INPUT. The model's workspace has n places for
+    the forces and n zeros at its end.
     """
-    if not (finite(q) and finite(v) and finite(tau)):
+    m, n = open_handle(handle), a.shape[0]
+    if not (q.shape[0] == n and v.shape[0] == n and tau.shape[0] == m.n_joints and finite(q)
+            and finite(v) and finite(tau)):
         return BAD_INPUT
-    n = q.shape[0]
-    end = work.shape[0]
-    force, zeros = work[end - 2 * n:end - n], work[end - n:]
-    applied_forces(table, body, coef, q, v, tau, force)
+    end = m.work.shape[0]
+    force, zeros = m.work[end - 2 * n:end - n], m.work[end - n:]
+    applied_forces(m.table, m.body, m.coef, q, v, tau, force)
     for i in range(external.shape[0]):
         force[i] += external[i]
-    for i in range(n):
-        zeros[i] = 0.0
-    return forward_dynamics(table, body, coef, size, work, gravity, q, v, force, zeros, 0.0, 0.0,
-                            a)
+    return forward_dynamics(m.table, m.body, m.coef, m.size, m.work, m.gravity, q, v, force, zeros,
+                            0.0, 0.0, a)

@@ -1,0 +1,80 @@
+"""What a call from Python may hand to the kernels, and what copies of a model do."""
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+from flex_description import load_robot
+from flex_dynamics import DynamicsError, Model
+
+
+@pytest.fixture(scope='module')
+def model() -> Model:
+    return Model(load_robot('cibicik_arm_paper'))
+
+
+@pytest.fixture()
+def state(model):
+    rng = np.random.default_rng(5)
+    return (0.01 * rng.normal(size=model.n), 0.1 * rng.normal(size=model.n),
+            rng.normal(size=model.n_joints))
+
+
+def read_only(x):
+    x = x.copy()
+    x.setflags(write=False)
+    return x
+
+
+@pytest.mark.parametrize('form', [
+    list, tuple, read_only, lambda x: np.repeat(x, 2)[::2], lambda x: x.astype('>f8'),
+    lambda x: np.asarray(x, dtype=object)], ids=['list', 'tuple', 'read-only', 'every second',
+                                                 'big-endian', 'objects'])
+def test_any_form_of_numbers_gives_the_same(model, state, form):
+    q, v, tau = state
+    np.testing.assert_array_equal(model.forward_dynamics(form(q), form(v), form(tau)),
+                                  model.forward_dynamics(q, v, tau))
+    for one, other in zip(model.terms(form(q), form(v)), model.terms(q, v), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_results_are_new_arrays(model, state):
+    q, v, tau = state
+    first = model.forward_dynamics(q, v, tau)
+    kept = first.copy()
+    mass = model.terms(q, v).M
+    kept_mass = mass.copy()
+    model.forward_dynamics(2.0 * q, v, tau)
+    model.terms(2.0 * q, v)
+    np.testing.assert_array_equal(first, kept)
+    np.testing.assert_array_equal(mass, kept_mass)
+
+
+@pytest.mark.parametrize('duplicate', [copy.copy, copy.deepcopy,
+                                       lambda m: pickle.loads(pickle.dumps(m))],
+                         ids=['copy', 'deepcopy', 'pickle'])
+def test_a_copy_lives_on_its_own(state, duplicate):
+    original = Model(load_robot('cibicik_arm_paper'))
+    expected = original.forward_dynamics(*state)
+    other = duplicate(original)
+    del original
+    gc.collect()
+    for _ in range(20):
+        np.zeros(200_000).fill(np.nan)
+    np.testing.assert_array_equal(other.forward_dynamics(*state), expected)
+
+
+@pytest.mark.parametrize('bad, word', [
+    (np.zeros(15), 'shape'), (np.zeros((4, 4)), 'shape'), (np.full(16, np.nan), 'finite'),
+    (np.full(16, 1e200), '1e100'), ('sixteen', 'numbers'), (None, 'shape'), (0.0, 'shape')])
+def test_what_is_not_a_state_is_said(model, state, bad, word):
+    q, v, tau = state
+    for call in (lambda: model.forward_dynamics(bad, v, tau),
+                 lambda: model.forward_dynamics(q, bad, tau), lambda: model.terms(bad, v),
+                 lambda: model.terms(q, bad), lambda: model.mass_matrix(bad)):
+        with pytest.raises(DynamicsError, match=word):
+            call()
