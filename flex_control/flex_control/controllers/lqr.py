@@ -15,6 +15,7 @@ from flex_control.controllers.lqr_design import (
     soft_force,
 )
 from flex_control.deflected_reference import DeflectedReference
+from flex_control.gains import shared_inertia
 from flex_control.linear import Job, RestModel, finish, rest_model
 from flex_control.linear.job import Pieces
 from flex_control.parameters import Parameter
@@ -53,6 +54,8 @@ class LQR(Controller):
                   'rate', 'Hz', 0.0, 1e6),
         Parameter('period', 0.0, 'time between updates for which the gains are designed; 0: as '
                   'the updates come', 's', 0.0, 1.0),
+        Parameter('drive_rate', 0.5, 'damping that the drives are asked for, over the inertia that '
+                  'each joint shares with the largest; 0: none', '1/s', 0.0, 1e4),
         Parameter('pose_step', 0.05, 'change of a wanted joint position after which the gains are '
                   'designed anew; 0: never', 'rad or m', 0.0, 1e3),
     )
@@ -65,6 +68,7 @@ class LQR(Controller):
                         * longest_reach(self.model))
         if not hasattr(self, '_wanted'):
             self._limits = _effort_limits(self.model)
+            self._inertia = shared_inertia(self.model)
             self._period, self._others, self._took = 0.0, 0, TAKES
             self._wanted = DeflectedReference(self.model)
             self._z, self._u = np.zeros((2, self.model.n_joints))
@@ -73,6 +77,11 @@ class LQR(Controller):
             self._job: Job[tuple[RestModel, LqrGains]] | None = None
         self._period = given['period'] or self._period
         self._stale = True
+
+    def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """A little damping, far below what the weights ask for: it acts between the updates, and so
+        on modes too fast for them, whose phase neither regulator nor filter can know."""
+        return np.zeros(self.model.n_joints), self.parameters['drive_rate'] * self._inertia
 
     def set_drives(self, stiffness, damping) -> None:
         super().set_drives(stiffness, damping)
