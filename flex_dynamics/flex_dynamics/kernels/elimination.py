@@ -97,9 +97,9 @@ def eliminate_joint(screw, at, force, diagonal, A, U, D):
 
 @njit(**OPTIONS)
 def elastic_joint_pivot(i, table, body, force, diagonal, by_damping, by_stiffness, w, A):
-    """Joint and rotor together, a pivot block of 2 x 2, which parent_of_elastic_joint applies.
+    """Joint and rotor together, a pivot block of 2 x 2, which reduce_parent_by_rotor applies.
 
-    D: inverse of the block, then the right-hand sides of joint (without what c causes) and rotor.
+    D: inverse of the block, then the right-hand sides of joint (less what c causes) and rotor.
     """
     at, motor, row, D = table[i, Q], table[i, MOTOR], body[i], w.D[i]
     U, screw = shifted(w.U, ROW * i), body[i, SCREW:SCREW + 6]
