@@ -40,8 +40,8 @@ EXAMPLES = {
 
 @pytest.fixture(autouse=True)
 def exact_integrals(monkeypatch):
-    """The numeric model integrates mass to 1e-10 of itself, which where C is small is more than
-    1e-9 of C: here both integrate to rounding."""
+    """The numeric model leaves out what is of no weight in M, which where C nearly vanishes may be
+    more than 1e-9 of C: here both integrate to rounding."""
     monkeypatch.setattr(quadrature, 'TOLERANCE', 1e-15)
 
 
