@@ -62,7 +62,8 @@ class LQG(LQR):
             given['encoder'], given['encoder_speed'], given['strain'], given['gyro'],
             given['accelerometer'],
             given['effort_noise'] if given['effort_noise'].size else self._usual.effort,
-            given['shaking'], given['push'] or self._usual.push, given['push_time'], trusted)
+            given['shaking'], given['push'] or self._usual.push, given['push_time'], trusted,
+            self._usual.untrusted)
 
     def reset(self) -> None:
         super().reset()

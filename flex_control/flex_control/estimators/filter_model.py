@@ -13,6 +13,7 @@ from flex_dynamics import Model, Sensors
 
 ERROR_FORCE = 3e-4         # of the soft force, at the tip, for 1/sqrt(Hz)
 PUSH_FORCE = 0.3           # of the soft force
+UNTRUSTED_ENERGY = 3.5e-5  # of the work of the soft force: 1e-4 J for the 4-joint arm
 UNTRUSTED_DAMPING = 0.3    # ratio that modes above the trusted frequency are taken to have
 
 
@@ -24,8 +25,9 @@ class FilterNoise:
     (default: what a force of 0.0003 `soft_force`/sqrt(Hz) at the tip asks in the longest reach),
     `power` what unknown shaking puts into every mode, `push` (default: 0.3 `soft_force`) and
     `push_time` size and correlation time of forces at the last IMU or, without one, on the last
-    link. Above `trusted` the model's modes
-    count as noise with the energy `untrusted`.
+    link. Above `trusted` the model's modes count as noise with the energy `untrusted` (default:
+    3.5e-5 of the work of `soft_force`; with much more, sensors that hardly show a mode at rest
+    would be believed to tell all of it, and the filter overshoots where they show it better).
     """
 
     joint_position: float = 1e-5    # rad or m
@@ -38,7 +40,7 @@ class FilterNoise:
     push: float | None = None       # N
     push_time: float = 2.0          # s
     trusted: float = np.inf         # rad/s
-    untrusted: float = 1e-4         # J
+    untrusted: float | None = None  # J
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,13 @@ def push_noise(model: Model, noise: FilterNoise) -> float:
     return PUSH_FORCE * soft_force(model) if noise.push is None else noise.push
 
 
+def untrusted_energy(model: Model, noise: FilterNoise) -> float:
+    """Energy (J) of each mode above the trusted frequency."""
+    if noise.untrusted is None:
+        return UNTRUSTED_ENERGY * soft_force(model) * 0.01 * float(longest_reach(model).max())
+    return noise.untrusted
+
+
 def scaling(rest: RestModel) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) to scaled coordinates of modes and back, each (2 n, 2 n)."""
     n = len(rest.q)
@@ -108,7 +117,7 @@ def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterN
     A[n + fast, n + fast] -= damping
     shaken = (effort_noise(model, noise)**2 * B) @ B.T
     shaken[range(n, 2 * n), range(n, 2 * n)] += 2.0 * noise.power
-    shaken[n + fast, n + fast] += 2.0 * damping * noise.untrusted
+    shaken[n + fast, n + fast] += 2.0 * damping * untrusted_energy(model, noise)
     system, spread = np.zeros((3 * n, 3 * n)), np.zeros((3 * n, 3 * n))
     system[:2 * n, :2 * n], system[n:2 * n, 2 * n:] = A, np.eye(n)
     spread[:2 * n, :2 * n] = shaken

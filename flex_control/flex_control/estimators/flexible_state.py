@@ -14,6 +14,7 @@ from flex_control.estimators.filter_model import (
     push_noise,
     refuse_unobservable,
     scaling,
+    untrusted_energy,
 )
 from flex_control.estimators.kalman import KalmanFilter
 from flex_control.linear import RestModel, finish, rest_model
@@ -43,7 +44,8 @@ class FlexibleStateFilter:
         noise = noise or FilterNoise()
         # defaults that depend on the robot are found once, not at every pose
         self.noise = replace(noise, effort=effort_noise(model, noise),
-                             push=push_noise(model, noise))
+                             push=push_noise(model, noise),
+                             untrusted=untrusted_energy(model, noise))
         self.model, self.period = model, period
         self.sensors, self._still = Sensors(model), np.zeros(model.n)
         self.drive_stiffness = np.zeros(model.n_joints)
