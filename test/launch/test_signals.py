@@ -156,7 +156,9 @@ def test_parameters_out_of_range_end_in_one_line():
                          ('sync:=both', 'parameter sync: expected one of free, lockstep'),
                          ('drive.damping:=[1.0, 2.0]', 'parameter drive.damping: expected none, '
                           '1 or 4 numbers'),
-                         ('start.positions:=[.nan]', 'parameter start.positions: expected')):
+                         ('start.positions:=[.nan]', 'parameter start.positions: expected'),
+                         ('start.positions:=[0.0, 9.0, 0.0, 0.0]', 'parameter start.positions: '
+                          'expected -2.5 to 2.5 for joint2 (its limits), found 9')):
         done = subprocess.run(['ros2', 'run', 'flex_dynamics', 'simulator', '--ros-args', '-p',
                                given], capture_output=True, text=True, timeout=60)
         assert done.returncode == 1, (given, done)
