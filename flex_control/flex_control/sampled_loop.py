@@ -57,7 +57,7 @@ def sampled_loop(controller: Controller, joints, period: float) -> SampledLoop:
         controller.q, controller.v = state[:n], state[n:]
         if controller.needs_terms:
             controller.terms = model.terms(controller.q, controller.v)
-        return controller.update(0.0, period)
+        return controller.law(0.0, period)
 
     try:
         slope = derivative(law, np.concatenate((q, still)), STEP)
