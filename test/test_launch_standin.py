@@ -241,3 +241,14 @@ def test_a_program_that_is_not_there(tmp_path):
     code, output = run(tmp_path, "ExecuteProcess(cmd=['no-such-program']),")
     assert code == 1
     assert 'no-such-program' in output and 'Traceback' not in output
+
+
+def test_a_launch_whose_reader_is_gone_still_ends_its_processes(tmp_path):
+    process = start(tmp_path, "python(SLEEP, sigterm_timeout='1.0'),")
+    text = wait_for(process, 'asleep')
+    worker = int(text.split('process started with pid [')[1].split(']')[0])
+    process.stdout.close()
+    process.send_signal(signal.SIGINT)
+    process.wait(20.0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -23,8 +24,13 @@ def refuser(module: str) -> Callable[[str], Any]:
 
 
 def log(level: str, name: str, text: str) -> None:
-    print(f'[{level}] [{name}]: {text}', flush=True,
-          file=sys.stderr if level == 'ERROR' else sys.stdout)
+    say(f'[{level}] [{name}]: {text}', level == 'ERROR')
+
+
+def say(text: str, is_error: bool) -> None:
+    """Print a line. Who read our output may be gone: a launch still has its processes to end."""
+    with contextlib.suppress(BrokenPipeError):
+        print(text, flush=True, file=sys.stderr if is_error else sys.stdout)
 
 
 class Substitution:

@@ -6,12 +6,11 @@ import contextlib
 import os
 import shlex
 import signal
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from launch.core import Action, LaunchContext, log, perform
+from launch.core import Action, LaunchContext, log, perform, say
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited, ProcessIO, ProcessStarted
 
@@ -111,8 +110,8 @@ class ExecuteProcess(Action):
         """Pass on the lines of one stream, with the name of the process before each."""
         while line := await stream.readline():
             if self.to_screen or from_stderr:
-                print(f"[{what['process_name']}] {line.decode(errors='replace').rstrip()}",
-                      flush=True, file=sys.stderr if from_stderr else sys.stdout)
+                say(f"[{what['process_name']}] {line.decode(errors='replace').rstrip()}",
+                    from_stderr)
             context.emit_event_sync(ProcessIO(**what, text=line, from_stderr=from_stderr))
 
     async def end(self, context: LaunchContext, process: Any, name: str,
