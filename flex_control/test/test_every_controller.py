@@ -1,5 +1,5 @@
-"""Every installed controller by its name, at the state rate of the launch file: the arm arrives, or
-the controller says why it would not."""
+"""Every installed controller by its name, at the state rate of the launch file: the arm arrives,
+or the controller says why it would not."""
 import numpy as np
 import pytest
 

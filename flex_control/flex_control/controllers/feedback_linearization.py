@@ -54,6 +54,9 @@ class FeedbackLinearization(Controller):
         self._checked = False
 
     def update(self, time: float, period: float) -> np.ndarray:
+        if self.terms is None:
+            raise ControlError('feedback_linearization: expected terms of the model with each '
+                               'state, found none')
         if not self._checked and period > 0.0:
             self._checked, self._too_slow = True, self._why_too_slow(period)
         if self._too_slow:
@@ -72,13 +75,11 @@ class FeedbackLinearization(Controller):
                   'rate of the simulator)' if faster else 'lower the bandwidth')
         return (f'feedback_linearization every {period * 1e3:g} ms would not be stable: a motion '
                 f'of {loop.frequency:.3g} Hz grows by {loop.rate:.3g} /s at joints '
-                f'{np.round(at, 3).tolist()}; {advice}, or take computed_torque, which runs at '
-                'this rate')
+                f'{np.round(at, 3).tolist()}; {advice}, or take computed_torque, which asks '
+                'for less')
 
     def law(self, time: float, period: float) -> np.ndarray:
-        if self.terms is None:
-            raise ControlError('feedback_linearization: expected terms of the model with each '
-                               'state, found none')
+        assert self.terms is not None
         joints, wanted = self.model.n_joints, self.reference
         M, C, K, D, g, _ = self.terms
         half = 0.5 * period

@@ -54,8 +54,8 @@ class LQR(Controller):
                   'rate', 'Hz', 0.0, 1e6),
         Parameter('period', 0.0, 'time between updates for which the gains are designed; 0: as '
                   'the updates come', 's', 0.0, 1.0),
-        Parameter('drive_rate', 0.5, 'damping that the drives are asked for, over the inertia that '
-                  'each joint shares with the largest; 0: none', '1/s', 0.0, 1e4),
+        Parameter('drive_rate', 0.5, 'damping that the drives are asked for, over the inertia '
+                  'that each joint shares with the largest; 0: none', '1/s', 0.0, 1e4),
         Parameter('pose_step', 0.05, 'change of a wanted joint position after which the gains are '
                   'designed anew; 0: never', 'rad or m', 0.0, 1e3),
     )
@@ -79,8 +79,8 @@ class LQR(Controller):
         self._stale = True
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """A little damping, far below what the weights ask for: it acts between the updates, and so
-        on modes too fast for them, whose phase neither regulator nor filter can know."""
+        """A little damping, far below what the weights ask for: it acts between the updates, and
+        so on modes too fast for them, whose phase neither regulator nor filter can know."""
         return np.zeros(self.model.n_joints), self.parameters['drive_rate'] * self._inertia
 
     def set_drives(self, stiffness, damping) -> None:
