@@ -7,7 +7,10 @@ import numpy as np
 
 
 class Counted:
-    """A float; products, quotients and sums with it are counted in `counts`."""
+    """A float; products, quotients and sums with it are counted in `counts`.
+
+    With a plain 0 or 1, which a program knows beforehand, nothing is counted.
+    """
 
     __slots__ = ('counts', 'value')
 
@@ -18,17 +21,22 @@ class Counted:
         self.counts[what] += 1
         return Counted(value, self.counts)
 
-    def __mul__(self, other) -> Counted:
-        return self._done('multiplications', self.value * _plain(other))
+    def __mul__(self, other):
+        if isinstance(other, np.ndarray):
+            return NotImplemented
+        if _is(other, 0.0):
+            return 0.0
+        return self if _is(other, 1.0) else self._done('multiplications',
+                                                       self.value * _plain(other))
 
     def __add__(self, other) -> Counted:
-        return self._done('additions', self.value + _plain(other))
+        return self if _is(other, 0.0) else self._done('additions', self.value + _plain(other))
 
     def __sub__(self, other) -> Counted:
-        return self._done('additions', self.value - _plain(other))
+        return self if _is(other, 0.0) else self._done('additions', self.value - _plain(other))
 
     def __rsub__(self, other) -> Counted:
-        return self._done('additions', _plain(other) - self.value)
+        return -self if _is(other, 0.0) else self._done('additions', _plain(other) - self.value)
 
     def __truediv__(self, other) -> Counted:
         return self._done('divisions', self.value / _plain(other))
@@ -40,6 +48,10 @@ class Counted:
 
     def __neg__(self) -> Counted:
         return Counted(-self.value, self.counts)
+
+
+def _is(number, value: float) -> bool:
+    return not isinstance(number, Counted) and number == value
 
 
 def _plain(number) -> float:
