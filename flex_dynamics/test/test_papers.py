@@ -28,10 +28,11 @@ def test_frequencies_of_the_four_joint_arm(paper_arm):
     locked = paper_arm.frequencies(q, 'locked')[0] / hertz
     free = paper_arm.frequencies(q)[0] / hertz
     held = paper_arm.frequencies(q, joint_stiffness=STIFFNESS)[0] / hertz
-    assert locked == pytest.approx(LOCKED, rel=6e-4)
+    # within half a digit of the numbers above, as test/validate claims one by one
+    assert locked == pytest.approx(LOCKED, rel=3e-4)
     assert free[:4].max() < 1e-4
-    assert free[4:] == pytest.approx(FREE, rel=6e-4)
-    assert held[:6] == pytest.approx(HELD, rel=4e-3)
+    assert free[4:] == pytest.approx(FREE, rel=4.1e-4)
+    assert held[:6] == pytest.approx(HELD, rel=2.3e-3)
 
 
 def at_rest(model) -> np.ndarray:
