@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / 'bench'))
 from growth import chain  # noqa: E402
 from manoeuvre import SAMPLE, TIMES, phases, sampled, tip_error  # noqa: E402
 from report import Report, Row  # noqa: E402
-from stages import STAGES, stage_times  # noqa: E402
+from stages import FORWARD, TERMS, forward_stages, terms_stages  # noqa: E402
 from timing import interleaved, shortest  # noqa: E402
 
 
@@ -22,10 +22,13 @@ def test_chain_has_a_joint_and_five_shapes_a_link():
     assert model.n_joints == 3
 
 
-def test_profile_names_every_stage():
+def test_profiles_name_every_stage():
     model = Model(chain(2))
-    text = stage_times(model, np.zeros(model.n), np.zeros(model.n), np.zeros(2))
-    assert all(stage in text for stage in STAGES)
+    still = np.zeros(model.n)
+    text = forward_stages(model, still, still, np.zeros(2))
+    assert all(stage in text for stage in FORWARD)
+    text = terms_stages(model, still, still)
+    assert all(stage in text for stage in TERMS)
 
 
 def test_longer_calls_take_longer():
