@@ -240,21 +240,33 @@ def beam_of(model: Model, link: str, spatial: bool = False) -> Beam:
                 flexible.bend_y(end, 1)[:, 0], spatial)
 
 
-def test_corrected_recursion_and_its_operations(claims, arm):
-    """Row M6, and our own count beside table 1."""
+def _off_the_model(model: Model) -> float:
+    """Largest relative difference of accelerations at 5 states."""
     rng, worst = np.random.default_rng(1), 0.0
-    beams = [beam_of(arm, link) for link in TIP]
+    beams = [beam_of(model, link) for link in TIP]
     for _ in range(5):
         q, v = rng.normal(size=(2, 9)) * [*3 * [1.0], *6 * [0.01]]
         tau = 100.0 * rng.normal(size=3)
         turning, bending = forward_dynamics(beams, q[:3], q[3:].reshape(3, 2), v[:3],
                                             v[3:].reshape(3, 2), tau)
-        expected = arm.forward_dynamics(q, v, tau)
+        expected = model.forward_dynamics(q, v, tau)
         found = np.array([*turning, *np.concatenate(bending)], dtype=float)
         worst = max(worst, np.abs(found - expected).max() / np.abs(expected).max())
+    return float(worst)
+
+
+def test_corrected_recursion_and_its_operations(claims, arm):
+    """Row M6, and our own count beside table 1."""
+    rng = np.random.default_rng(1)
+    worst = _off_the_model(arm)
     claims.bound('row M6', 'recursion (36) to (42), corrected, against the model, 5 states, '
                  'relative', worst, 1e-5, note='the model has rotary inertia of sections, '
                  'Iz / A = 1e-7 m2, which the paper leaves out')
+    urdf = (arm.robot.urdf.replace('"1e-09"', '"1e-11"').replace('J="2e-09"', 'J="2e-11"')
+            .replace('E="100000000000000.0"', 'E="1e16"'))
+    thin = _off_the_model(Model(load_robot(urdf), 'first'))
+    claims.value('own', 'the same with a hundredth of the rotary inertia: ratio', 100.0,
+                 worst / thin, 5.0)
     for n in (3, 8):
         counts: Counter = Counter()
         states = [counted(rng.normal(size=(n, width)) * size, counts)
