@@ -44,6 +44,7 @@ class Panel:
         self._modes: list[Mode] = []
         self._still: np.ndarray | None = None      # the pose whose modes are shown
         self._q: np.ndarray | None = None
+        self._picture: tuple | None = None
         self._said = self._plotted = -np.inf
         names = scene.model.names[:scene.model.n_joints]
         self._history = History(2 * len(names) + 1)
@@ -168,8 +169,11 @@ class Panel:
             drawn = mode.at(self._still, float(self._swing.value),
                             2.0 * np.pi * SWING_RATE * wall)
             scene.path = False
+        picture = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by, scene.path)
         with self._server.atomic():
-            scene.show(time, drawn)
+            if picture != self._picture:       # a robot that stands still costs browsers nothing
+                self._picture = picture
+                scene.show(time, drawn)
             if wall - self._said > 1.0 / TEXT_RATE:
                 self._said = wall
                 self._tell(time, deflection, mode)

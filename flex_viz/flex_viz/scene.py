@@ -127,13 +127,12 @@ class Scene:
         for at, mesh in enumerate(self._bent):
             mine = triangles[shade == at].reshape(-1, 3)
             mesh.visible = bool(len(mine))
-            if len(mine):
-                # Faces that name vertices beyond the new ones must not be there for a moment.
-                mesh.faces = np.zeros((1, 3), dtype=np.uint32)
-                mesh.vertices = mine.astype(np.float32)
+            if not len(mine):
+                continue
+            mesh.vertices = mine.astype(np.float32)
+            if len(mesh.faces) != len(mine) // 3:
                 mesh.faces = np.arange(len(mine), dtype=np.uint32).reshape(-1, 3)
-                red, green, blue = (int(part) for part in colours[at])
-                mesh.color = (red, green, blue)
+            mesh.color = (int(colours[at, 0]), int(colours[at, 1]), int(colours[at, 2]))
 
     def _show_path(self, time: float, drawn: np.ndarray) -> None:
         points = self._points

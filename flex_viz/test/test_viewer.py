@@ -16,7 +16,7 @@ from flex_viz.panel import Panel
 from flex_viz.scene import Scene
 
 FACTOR = 6.0
-PATIENCE = 150.0      # s; Chromium draws without a graphics card
+PATIENCE = 300.0      # s; Chromium draws without a graphics card, perhaps on a busy machine
 SIZE = (900, 480)
 
 
