@@ -43,17 +43,23 @@ class Page:
         self._stack.callback(self._end)
         self.errors: list[str] = []
         self._count = 0
-        port_file = folder / 'DevToolsActivePort'
+        try:
+            self._connect(folder / 'DevToolsActivePort')
+            self.call('Emulation.setDeviceMetricsOverride', width=width, height=height,
+                      deviceScaleFactor=1, mobile=False)
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self, port_file: Path) -> None:
         port = self.until(lambda: port_file.is_file() and port_file.read_text().split(),
-                          'Chromium', 60.0)[0]
+                          'Chromium', 120.0)[0]
         with urllib.request.urlopen(f'http://127.0.0.1:{port}/json/list', timeout=30) as answer:
             target = next(one for one in json.load(answer) if one['type'] == 'page')
         self._socket = self._stack.enter_context(
             connect(target['webSocketDebuggerUrl'], max_size=None))
         for domain in ('Page', 'Runtime', 'Log'):
             self.call(f'{domain}.enable')
-        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)
 
     def _end(self) -> None:
         self._process.terminate()
