@@ -25,9 +25,9 @@ from launch.actions import ExecuteProcess, TimerAction
 
 CODE = '''
 import sys, time
-print('ready to serve')
-print('a warning', file=sys.stderr)
 try:
+    print('ready to serve')
+    print('a warning', file=sys.stderr)
     time.sleep(LIFE)
 except KeyboardInterrupt:
     print('goodbye')
