@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, advance
+from flex_dynamics.kernels.implicit_midpoint import DIVERGED, NOT_CONVERGED, advance
 from flex_dynamics.kernels.layout import DOF, PINNED
 from flex_dynamics.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model import Model
@@ -54,6 +54,7 @@ class Simulation:
         table = model._arrays[0]
         pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
         self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
+        self._reach = reach(model)
         self.set_loads(self._loads)
 
     def set_state(self, q, v) -> None:
@@ -102,7 +103,8 @@ class Simulation:
         """Run `steps` inner steps with constant joint efforts tau (n_joints,).
 
         If the motion diverges, a DynamicsError names the coordinate; q and v keep the last good
-        state.
+        state. It has diverged, too, where a mode alone bends a beam by ten times its length:
+        no field of second order means anything there, though its equations may go on.
         """
         model = self._stepped
         tau = (np.zeros(model.n_joints) if tau is None
@@ -115,6 +117,8 @@ class Simulation:
         self.sweeps += sweeps
         if status:
             self._complain(status)
+        if (np.abs(self.q) > self._reach).any():
+            self._complain(DIVERGED)
         self.time += steps * self.step
 
     def _complain(self, status: int) -> None:
@@ -126,3 +130,17 @@ class Simulation:
             f'the motion {what} after {self.time:.4f} s: largest speed in '
             f'{self.model.names[worst]}, {self.v[worst]:.4g} (SI units); check gains, damping '
             f'signs and efforts, or take a smaller step than {self.step:g} s')
+
+
+def reach(model: Model) -> np.ndarray:
+    """Amplitudes (n,) at which a mode bends its beam by ten times its length; else infinite."""
+    limits = dict.fromkeys(model.names, np.inf)
+    for link in model.robot.links:
+        if link.flexible is None:
+            continue
+        x = np.linspace(0.0, link.flexible.length, 21)
+        for group, shapes in (('bend_y', link.flexible.bend_y), ('bend_z', link.flexible.bend_z)):
+            for k, shape in enumerate(shapes(x), 1):
+                largest = max(float(np.abs(shape).max()), 1e-9)
+                limits[f'{link.name}/{group}/{k}'] = 10.0 * link.flexible.length / largest
+    return np.array([limits[name] for name in model.names])

@@ -53,7 +53,12 @@ def test_bytes_are_those_of_rclpy(arm, bent):
                kinds.Marker('µ', 3, kinds.MESH, mesh='package://a/b.dae', text='x' * 7)]
     data = marker_array(markers, 'base', 1_500_000_000, 1.25)
     message = deserialize_message(data, MarkerArray)
-    assert serialize_message(message) == data
+    again = serialize_message(message)
+    assert len(again) == len(data)
+    # What rclpy leaves between two fields is any byte; ours is zero.
+    other = [ours for ours, theirs in zip(data, again, strict=True) if ours != theirs]
+    assert not any(other) and len(other) <= 8 * len(markers)
+    assert deserialize_message(again, MarkerArray) == message
     for there, here in zip(message.markers, markers, strict=True):
         assert (there.ns, there.id, there.type) == (here.ns, here.id, here.type)
         assert (there.text, there.mesh_resource, there.action) == (here.text, here.mesh,

@@ -261,7 +261,7 @@ class TestControl(unittest.TestCase):
 
     def test_f_a_cancelled_goal_comes_to_rest_without_a_jump(self):
         handle = self.send(trajectory(START + 0.5, 6.0))
-        self.wait(1.2)
+        self.wait(2.0)
         begin = self.now()
         future = handle.cancel_goal_async()
         self.graph.until(future.done, 'the answer to the cancellation')

@@ -42,6 +42,7 @@ NOT_CONVERGED = -2
 HALVINGS = 6               # a step is cut into 64 at most
 LARGEST_SCALING = 0.05     # of speeds in one step, to balance energy; the rest is kept for later
 LARGEST_ERROR = 5e6        # energy error of a step by kinetic energy and tolerance, else it is cut
+FASTEST = 1e3              # rad or m a step: what runs away goes on to infinity from there
 SMALLEST_SHARE = 1e-9      # kinetic energy below this share of the rest is not worth balancing
 
 
@@ -171,9 +172,14 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
                                                       p_world, w)
                     off = not abs(after + height - before) < LARGEST_ERROR * tolerance * after
                     off = off and after > SMALLEST_SHARE * (abs(height) + abs(before))
-                if off and halvings < HALVINGS:
+                fast = False
+                for i in range(n):
+                    fast = fast or not abs(v[i]) * h < FASTEST
+                if fast or (off and halvings < HALVINGS):
                     for i in range(n):
                         q[i], v[i] = scratch[9, i], scratch[10, i]
+                if fast:
+                    return DIVERGED, used
             elif halvings == HALVINGS:
                 return status, used
             if status or (off and halvings < HALVINGS):
