@@ -95,18 +95,18 @@ class LQG(LQR):
         return self.model.statics(self.q[:self.model.n_joints] if seen is None else seen)[0]
 
     def update(self, time: float, period: float) -> np.ndarray:
-        self._wanted.move_to(self.reference, period)
+        self._move(period)
         if not self._watch(period):
-            return self._remember(np.clip(self._wanted.effort, -self._limits, self._limits))
+            return self._remember(self._held())
         if self.estimator.begun and period > MOST_MISSED * self._period:
             self.reset()
-            self._wanted.move_to(self.reference, 0.0)
+            self._move(0.0)
         gains = self._schedule()
         joints = self.model.n_joints
         readings = self.measurements or Measurements(self.q[:joints], self.v[:joints])
         try:
             if self._acting is None:
-                self._acting = self._wanted.effort, self.reference
+                self._acting = self._held(), self.reference
             else:
                 self.estimator.predict(*self._acting, period)
             self.estimator.correct(readings, *self._acting)

@@ -19,6 +19,7 @@ from flex_control.gains import shared_inertia
 from flex_control.linear import Job, RestModel, finish, rest_model
 from flex_control.linear.job import Pieces
 from flex_control.parameters import Parameter
+from flex_control.soft_steps import SoftSteps
 
 SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
 FADE = 30                # updates over which new gains take the old ones' place
@@ -32,8 +33,8 @@ SHARE_OF_SAMPLING = 0.4  # of the sampling rate: faster modes cannot be told fro
 class LQR(Controller):
     """tau = tau_r + u,  u+ = u - K (x - x_r) - K_i z - K_u u.
 
-    x_r, tau_r: the wanted motion with its quasi-static deflection (`DeflectedReference`); z: the
-    time integral of the error of tips and joints.
+    x_r, tau_r: the wanted motion, steps taken softly (`SoftSteps`), with its quasi-static
+    deflection (`DeflectedReference`); z: the time integral of the error of tips and joints.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
@@ -56,6 +57,8 @@ class LQR(Controller):
                   'the updates come', 's', 0.0, 1.0),
         Parameter('drive_rate', 0.5, 'damping that the drives are asked for, over the inertia '
                   'that each joint shares with the largest; 0: none', '1/s', 0.0, 1e4),
+        Parameter('step_time', 0.0, 'time in which a step of the reference is taken; 0: what '
+                  'the first mode and the limits of the robot ask for', 's', 0.0, 1e4),
         Parameter('pose_step', 0.05, 'change of a wanted joint position after which the gains are '
                   'designed anew; 0: never', 'rad or m', 0.0, 1e3),
     )
@@ -71,10 +74,13 @@ class LQR(Controller):
             self._inertia = shared_inertia(self.model)
             self._period, self._others, self._took = 0.0, 0, TAKES
             self._wanted = DeflectedReference(self.model)
+            self._steps = SoftSteps(self.model)
+            self._target = self.reference          # with its steps softened
             self._z, self._u = np.zeros((2, self.model.n_joints))
             self._gains: LqrGains | None = None
             self._fade_from: LqrGains | None = None
             self._job: Job[tuple[RestModel, LqrGains]] | None = None
+        self._steps.duration = given['step_time']
         self._period = given['period'] or self._period
         self._stale = True
 
@@ -90,6 +96,7 @@ class LQR(Controller):
     def reset(self) -> None:
         self._z[:], self._u[:] = 0.0, 0.0
         self._wanted.reset()
+        self._steps.reset()
         self._gains = None
 
     # Gains ----------------------------------------------------------------------------------
@@ -144,14 +151,14 @@ class LQR(Controller):
             ahead = (self._took + FADE / 2) * self._period
             self._took = 0
             q = self._wanted.q.copy()
-            q[:self.model.n_joints] += ahead * self.reference.velocity
+            q[:self.model.n_joints] += ahead * self._target.velocity
             self._designed_at = q[:self.model.n_joints].copy()
             self._job, self._stale = Job(self.design(q)), False
         return self._gains
 
     def _has_moved(self) -> bool:
         step = self.parameters['pose_step']
-        moved = np.abs(self.reference.position - self._designed_at).max(initial=0.0)
+        moved = np.abs(self._target.position - self._designed_at).max(initial=0.0)
         return bool(0.0 < step < moved)
 
     def _watch(self, period: float) -> bool:
@@ -169,20 +176,34 @@ class LQR(Controller):
     # The law --------------------------------------------------------------------------------
 
     def update(self, time: float, period: float) -> np.ndarray:
-        self._wanted.move_to(self.reference, period)
+        self._move(period)
         if not self._watch(period):
-            return np.clip(self._wanted.effort, -self._limits, self._limits)
+            return self._held()
         gains = self._schedule()
         return self._law(gains, self.q, self.v, period)
+
+    def _move(self, period: float) -> None:
+        """Go on to the motion that is wanted now."""
+        self._target = self._steps.follow(self.reference, self.q[:self.model.n_joints], period)
+        self._wanted.move_to(self._target, period)
+        # Drives act about the reference that goes with the command, the law about its own.
+        self._feedforward = self._wanted.effort - (
+            self.drive_stiffness * (self.reference.position - self._target.position)
+            + self.drive_damping * (self.reference.velocity - self._target.velocity))
+
+    def _held(self) -> np.ndarray:
+        """Efforts (n_joints,) of the wanted motion alone."""
+        return np.clip(self._feedforward, -self._limits, self._limits)
 
     def _law(self, gains: LqrGains, q: np.ndarray, v: np.ndarray, period: float) -> np.ndarray:
         """Efforts (n_joints,) at the state q, v (n,)."""
         wanted = self._wanted
         off = q - wanted.q
-        efforts = (wanted.effort + self._u - gains.effort @ self._u - gains.integral @ self._z
+        efforts = (self._feedforward + self._u - gains.effort @ self._u
+                   - gains.integral @ self._z
                    - gains.state @ np.concatenate((off, v - wanted.v)))
         clipped = np.clip(efforts, -self._limits, self._limits)
-        self._u = clipped - wanted.effort
+        self._u = clipped - self._feedforward
         if self.parameters['integral_time'] > 0.0 and np.array_equal(clipped, efforts):
             # a limited effort would let the integral grow without use
             self._z += period * (gains.error @ off)
