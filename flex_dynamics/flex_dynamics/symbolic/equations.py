@@ -121,17 +121,24 @@ class Equations:
     def _matrix(self, which: int) -> sympy.Matrix:
         array = self.on_tape[which]
         columns = array.shape[1] if array.ndim == 2 else 1
-        return sympy.Matrix(array.shape[0], columns, expressions(self.tape, list(array.ravel())))
+        return sympy.Matrix(array.shape[0], columns,
+                            expressions(self.tape, list(array.ravel()), self._written))
+
+    @cached_property
+    def _written(self) -> dict:
+        """Lines of the tape that M, C and g have written down already."""
+        return {}
 
     def simplify(self, budget: float = 10.0) -> Simplified:
         """M, C and g simplified element by element for `budget` seconds of wall time; what the
-        time did not reach is as it was derived. Only to write the expressions down may take
-        longer: 20 s for 16 coordinates."""
+        time did not reach is as it was derived, written as it stands on the tape (`doit` lets
+        sympy sort it). Beyond the budget it takes at most a second, and the writing of what is
+        left: 0.3 s for the 16 coordinates of the 4-joint arm, 1.2 s for 50 000 operations."""
         if not 0.0 <= budget < float('inf'):
             raise DynamicsError(f'budget: expected a time in s, found {budget}')
         start = time.monotonic()
-        elements = [*self.M, *self.C, *self.g]
-        shorter, done = simplified(self.tape, elements, self.results(), start + budget)
+        elements = self.results()
+        shorter, done = simplified(self.tape, elements, start + budget)
         n = self.n
         return Simplified(sympy.Matrix(n, n, shorter[:n * n]),
                           sympy.Matrix(n, n, shorter[n * n:2 * n * n]),

@@ -26,11 +26,17 @@ class Harmonics:
 
     def __init__(self, tape: Tape, until: float, most_terms: int = 4000) -> None:
         self._tape, self._until, self._most = tape, until, most_terms
-        self._functions: dict[str, sympy.Expr] = {}
+        self._symbols: dict[str, sympy.Expr] = {}      # and the functions that are none of angles
+        self._turns: dict[tuple[Angle, bool], sympy.Expr] = {}
         self._values: dict[int, object] = {}
 
     def expression(self, result) -> sympy.Expr | None:
         """A tape's result in this form, or None if time or terms ran out."""
+        terms = self.terms(result)
+        return None if terms is None else self.written(terms)
+
+    def terms(self, result) -> Sum | None:
+        """The same before it is written, which takes longer than all else."""
         operations: dict[str, Callable] = {
             '+': lambda a, b: _add(a, b, 1.0), '-': lambda a, b: _add(a, b, -1.0),
             '*': self._multiply, 'sin': lambda a: self._turn(a, True),
@@ -41,13 +47,15 @@ class Harmonics:
                                        self._values)
         except _GivenUp:
             return None
-        return self._written(found)
+        return found
 
     def _multiply(self, a: Sum, b: Sum) -> Sum:
-        if time.monotonic() > self._until or len(a) * len(b) > 50 * self._most:
+        if len(a) * len(b) > 50 * self._most:
             raise _GivenUp
         out: Sum = {}
         for (monomial, angle, sine), x in a.items():
+            if time.monotonic() > self._until:
+                raise _GivenUp
             for (other, turn, sinus), y in b.items():
                 product = tuple(sorted(monomial + other))
                 for factor, combined, is_sine in _product(angle, sine, turn, sinus):
@@ -62,31 +70,42 @@ class Harmonics:
         linear = []
         for (monomial, inner, _), factor in angle.items():
             if len(monomial) != 1 or inner:
-                return self._opaque((sympy.sin if sine else sympy.cos)(self._written(angle)))
+                return self._opaque((sympy.sin if sine else sympy.cos)(self.written(angle)))
             linear.append((monomial[0], factor))
         sign, key = _upright(tuple(sorted(linear)))
         return {((), key, sine): sign if sine else 1.0}
 
     def _stumpff(self, order: int, s: Sum) -> Sum:
-        return self._opaque(stumpff(order, self._written(s)))
+        return self._opaque(stumpff(order, self.written(s)))
 
     def _opaque(self, expression: sympy.Expr) -> Sum:
         """A function that is none of an angle, as a symbol of its own."""
         name = str(expression)
-        self._functions[name] = expression
+        self._symbols[name] = expression
         return {((name,), (), False): 1.0}
 
-    def _written(self, terms: Sum) -> sympy.Expr:
-        parts = []
-        for (monomial, angle, sine), factor in _without_rounding(terms).items():
-            part = number(factor)
-            for name in monomial:
-                part = part * self._functions.get(name, sympy.Symbol(name, real=True))
-            if angle:
-                turn = sympy.Add(*(number(f) * sympy.Symbol(name, real=True) for name, f in angle))
-                part = part * (sympy.sin(turn) if sine else sympy.cos(turn))
-            parts.append(part)
-        return sympy.Add(*parts)
+    def written(self, terms: Sum) -> sympy.Expr:
+        return sympy.Add(*(
+            sympy.Mul(number(factor), *map(self._symbol, monomial),
+                      *((self._turned(angle, sine),) if angle else ()))
+            for (monomial, angle, sine), factor in _without_rounding(terms).items()))
+
+    def _symbol(self, name: str) -> sympy.Expr:
+        if name not in self._symbols:
+            self._symbols[name] = sympy.Symbol(name, real=True)
+        return self._symbols[name]
+
+    def _turned(self, angle: Angle, sine: bool) -> sympy.Expr:
+        if (angle, sine) not in self._turns:
+            turn = sympy.Add(*(number(f) * self._symbol(name) for name, f in angle))
+            self._turns[angle, sine] = (sympy.sin if sine else sympy.cos)(turn)
+        return self._turns[angle, sine]
+
+
+def length(terms: Sum) -> int:
+    """Operations of a sum as it is written."""
+    inside = sum(len(monomial) + (2 * len(angle) if angle else 0) for monomial, angle, _ in terms)
+    return inside + len(terms)
 
 
 class _GivenUp(Exception):

@@ -9,49 +9,58 @@ from functools import partial
 
 import sympy
 
-from flex_dynamics.symbolic.harmonics import Harmonics
-from flex_dynamics.symbolic.tape import Tape
+from flex_dynamics.symbolic.expressions import expressions, number
+from flex_dynamics.symbolic.harmonics import Harmonics, length
+from flex_dynamics.symbolic.tape import Scalar, Tape
 
 MOST_FOR_SYMPY = 60      # operations; its search is of no use for longer sums, and takes minutes
 LONGEST = 2.0            # s for one element
+COUNT = {**dict.fromkeys('+-*', lambda a, b: a + b + 1),
+         **dict.fromkeys(('sin', 'cos'), lambda a: a + 1), 'stumpff': lambda k, a: a + 1}
 
 
-def simplified(tape: Tape, elements: list[sympy.Expr], lines: list, until: float,
-               ) -> tuple[list[sympy.Expr], int]:
-    """The shortest forms of elements found by time.monotonic() = until, and of how many it is
-    known that nothing was left untried.
+def simplified(tape: Tape, elements: list, until: float) -> tuple[list[sympy.Expr], int]:
+    """The shortest forms of a tape's elements found by time.monotonic() = until, and of how many
+    it is known that nothing was left untried.
 
-    The harmonic form of all elements first, which is quick and usually the one; then sympy's
-    general search, for what is short.
+    The harmonic form of all elements first, short ones before long ones, which is quick and
+    usually the one; then sympy's general search, for what is short. What is left is as it was
+    derived, and written down however late it is: without sympy's sorting that is quick.
     """
+    lines = {x.index: x for x in elements if isinstance(x, Scalar)}
+    derived = dict(zip(lines, tape.read(list(lines.values()), lambda name: 0, lambda value: 0,
+                                        COUNT)))
     harmonics = Harmonics(tape, until)
-    best: dict[sympy.Expr, sympy.Expr] = {}
-    settled: set[sympy.Expr] = set()
-    for element, line in zip(elements, lines):
-        if element.is_Atom:
-            best[element] = element
-            settled.add(element)
-        elif element not in best:
-            form = harmonics.expression(line) if time.monotonic() < until else None
-            best[element] = element if form is None else min(form, element, key=_length)
-            if form is not None and _length(best[element]) > MOST_FOR_SYMPY:
-                settled.add(element)
-    for element, form in best.items():
-        left = until - time.monotonic()
-        if element not in settled and _length(form) <= MOST_FOR_SYMPY and left > 0.0:
-            shorter = within(min(left, LONGEST), partial(sympy.simplify, form))
+    best: dict[int, sympy.Expr] = {}
+    settled: set[int] = set()
+    for index in sorted(lines, key=derived.__getitem__):
+        terms = harmonics.terms(lines[index]) if time.monotonic() < until else None
+        if terms is None:
+            continue
+        if length(terms) < derived[index]:
+            best[index] = harmonics.written(terms)
+        if min(length(terms), derived[index]) > MOST_FOR_SYMPY or derived[index] == 0:
+            settled.add(index)
+    left = [index for index in lines if index not in best]
+    best.update(zip(left, expressions(tape, [lines[index] for index in left], until=until)))
+    for index, form in best.items():
+        time_left = until - time.monotonic()
+        if index not in settled and time_left > 0.0 and _length(form) <= MOST_FOR_SYMPY:
+            shorter = within(min(time_left, LONGEST), partial(sympy.simplify, form))
             if shorter is not None:
-                best[element] = min(form, shorter, key=_length)
-                settled.add(element)
-    return [best[x] for x in elements], sum(x in settled for x in elements)
+                best[index] = min(form, shorter, key=_length)
+                settled.add(index)
+    return ([best[x.index] if isinstance(x, Scalar) else number(x) for x in elements],
+            sum(not isinstance(x, Scalar) or x.index in settled for x in elements))
 
 
 def _length(expression: sympy.Expr) -> int:
     return expression.count_ops()
 
 
-class _Late(BaseException):
-    """Raised inside a calculation whose time is over; no `except Exception` catches it."""
+class _Late(SystemExit):
+    """Raised inside a calculation whose time is over: no `except Exception` catches it, and a
+    thread that it meets at its very end does not complain."""
 
 
 def within(seconds: float, calculate: Callable[[], sympy.Expr]) -> sympy.Expr | None:
