@@ -4,8 +4,10 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels.implicit_midpoint import DIVERGED, NOT_CONVERGED, advance
+from flex_dynamics.kernels.handle import HANDLE, NUMBERS, prepare
+from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
 from flex_dynamics.kernels.layout import DOF, PINNED
+from flex_dynamics.kernels.running_state import State, make_state
 from flex_dynamics.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model import Model
 
@@ -29,12 +31,13 @@ class Simulation:
         if model.order == 'linear':
             raise DynamicsError("order 'linear' has no recursion to step in: use simulate() with "
                                 "method 'adaptive', or order 'second'")
+        prepare(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
         self.step = float(step)
         self.time = float(time)
         self.tolerance = float(tolerance)
         self.balance = bool(balance)
         self.sweeps = 0
-        self._servo = np.zeros((4, model.n_joints))
+        self.servo = np.zeros((4, model.n_joints))
         self._ledger = np.zeros(3)
         self._loads: list[Wrench] | None = None
         self._places: list[tuple[str, float | None]] = []
@@ -71,11 +74,11 @@ class Simulation:
         rate = np.zeros(self.model.n_joints) if target_rate is None else target_rate
         rows = (stiffness, damping, target, rate)
         servo = np.array(rows) if all(isinstance(row, np.ndarray) for row in rows) else None
-        if servo is None or servo.shape != self._servo.shape or not np.isfinite(servo).all():
+        if servo is None or servo.shape != self.servo.shape or not np.isfinite(servo).all():
             names = ('stiffness', 'damping', 'target', 'target_rate')
             servo = np.array([self.model.finite_vector(row, name, self.model.n_joints)
                               for name, row in zip(names, rows, strict=True)])
-        self._servo[:] = servo
+        self.servo[:] = servo
 
     def set_loads(self, loads: Loads | None) -> None:
         """External loads that act from now on, constant in world axes; None takes them off."""
@@ -93,6 +96,23 @@ class Simulation:
                                    for k in moving]).reshape(-1, 6)
         nodes = len(self._stepped._tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
+        self._set_handle()
+
+    def _set_handle(self) -> None:
+        self.handle = make_state(State(
+            self.q, self.v, self._a, self._reach, self.servo, self._scratch, self._ledger,
+            self._roots, self._root_work, self._carriers, self._points, self._wrenches,
+            *self._worlds))
+
+    def __setstate__(self, state: dict) -> None:
+        """A copied or unpickled simulation has arrays of its own, at other addresses."""
+        self.__dict__.update(state)
+        self._set_handle()
+
+    @property
+    def stepped_handle(self) -> np.ndarray:
+        """Of the model that kernels step: with a section where a wrench acts on a beam."""
+        return self._stepped._handle
 
     @property
     def loads(self) -> list[Wrench] | None:
@@ -109,16 +129,15 @@ class Simulation:
         model = self._stepped
         tau = (np.zeros(model.n_joints) if tau is None
                else model.finite_vector(tau, 'tau', model.n_joints))
-        status, sweeps = advance(
-            *model._arrays, model._work, model.gravity, self.q, self.v, self._a, tau, self._servo,
-            self._carriers, self._points, self._wrenches, *self._worlds,
-            self._scratch, self._roots, self._root_work, self._ledger, self.step, steps,
-            self.tolerance, MOST_SWEEPS, self.balance)
+        status, sweeps = advance(self.stepped_handle, self.handle, tau, self.step, steps,
+                                 self.tolerance, MOST_SWEEPS, self.balance)
+        self.count(steps, status, sweeps)
+
+    def count(self, steps: int, status: int, sweeps: int) -> None:
+        """Take note of what a kernel did; DynamicsError if it failed."""
         self.sweeps += sweeps
         if status:
             self._complain(status)
-        if (np.abs(self.q) > self._reach).any():
-            self._complain(DIVERGED)
         self.time += steps * self.step
 
     def _complain(self, status: int) -> None:

@@ -34,7 +34,7 @@ def test_a_payload_changes_the_motion_and_not_the_speed(arm, plant):
     plant.attach('box', 'tool', None, 5.0, centre, tensor)
     assert (plant.q == q).all() and (plant.v == v).all() and plant.payloads == ['box']
     heavy = arm.with_payload('box', 'tool', 5.0, centre, tensor)
-    witness = Simulation(heavy, 0.001, q=q, v=v)
+    witness = Simulation(heavy, 0.001, q=q, v=v, tolerance=plant.simulation.tolerance)
     witness.set_servo(np.zeros(4), DAMPING, np.zeros(4), np.zeros(4))
     run(plant, 10)
     witness.advance(20, plant.gate.effort)

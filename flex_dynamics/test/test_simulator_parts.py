@@ -1,4 +1,6 @@
 """The ROS-free inside of the simulator node: the door for commands, the pace, the plant."""
+import copy
+
 import numpy as np
 import pytest
 
@@ -88,7 +90,7 @@ def test_a_deflected_start_is_at_rest_under_its_holding_efforts(arm):
 def test_drives_act_as_the_servo_of_the_simulation(arm):
     one = plant(arm, damping=500.0)
     gains = np.full(4, 500.0)
-    other = Simulation(arm, 0.001, q=one.q)
+    other = Simulation(arm, 0.001, q=one.q, tolerance=one.simulation.tolerance)
     other.set_servo(np.zeros(4), gains, np.zeros(4), np.full(4, 0.1))
     one.gate.accept(JOINTS, [1.0] * 4, velocity=[0.1] * 4)
     one.advance()
@@ -124,3 +126,26 @@ def test_largest_inertia_is_that_of_the_stretched_arm(arm):
     largest = largest_joint_inertia(arm)
     assert 0.8 * stretched[1] < largest[1] <= 1.001 * stretched[1]
     assert largest[0] > 5.0 * stretched[0]       # straight up the first joint turns little
+
+
+def test_a_command_for_all_joints_is_taken_as_any_other(arm, gate):
+    other = EffortGate(arm.robot, arm.names[:4])
+    numbers = np.array([[1e9, 2.0], [0.5, -30.0], [3.0, 0.1], [4.0, -0.1]])
+    efforts, speeds = numbers.T                         # not in one piece
+    gate.accept_all(efforts, numbers[:, 1].copy(), speeds)
+    other.accept(JOINTS, efforts, numbers[:, 1], speeds)
+    assert (gate.targets == other.targets).all() and gate.limited == other.limited == 1
+    for bad, words in ((np.array([0.0, np.nan, 0.0, 0.0]), 'found nan for joint2'),
+                       (np.zeros(3), 'position: expected 4 numbers')):
+        with pytest.raises(CommandError, match=words):
+            gate.accept_all(np.zeros(4), bad, np.zeros(4))
+    assert (gate.targets == other.targets).all()
+
+
+def test_a_copy_of_a_simulation_moves_by_itself(arm):
+    one = Simulation(arm, 0.001)
+    other = copy.deepcopy(one)
+    one.advance(10)
+    assert not other.q.any() and one.q.any()
+    other.advance(10)
+    assert (one.q == other.q).all() and (one.v == other.v).all()

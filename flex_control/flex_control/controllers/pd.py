@@ -45,8 +45,20 @@ class PD(Controller):
             self.kp = largest_joint_inertia(model) * bandwidth**2
         if not self.kd.size:
             self.kd = 2.0 * np.sqrt(self.kp * largest_joint_inertia(model))
+        self._share()
         self._static_load = StaticLoad(model)
         self._tip = TipCompensation(model, given['tip_frame'])
+
+    def set_drives(self, stiffness, damping) -> None:
+        super().set_drives(stiffness, damping)
+        self._share()
+
+    def _share(self) -> None:
+        """Part the gains: what the drives do, and what is left for the efforts."""
+        self._stiffness = self.kp - self.drive_stiffness
+        # To take damping away from drives that have more would act with a period's delay.
+        self._damping = np.maximum(self.kd - self.drive_damping, 0.0)
+        self._damps = bool(self._damping.any())
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(self.model.n_joints), self.kd
@@ -63,13 +75,15 @@ class PD(Controller):
     def efforts_towards(self, wanted: Reference) -> np.ndarray:
         """Efforts (n_joints,) of the law, less what the drives add."""
         joints = self.model.n_joints
-        # To take damping away from drives that have more would act with a period's delay.
-        damping = np.maximum(self.kd, self.drive_damping)
-        efforts = (self.kp * (wanted.position - self.q[:joints])
-                   + damping * (wanted.velocity - self.v[:joints]))
+        efforts = self._stiffness * (wanted.position - self.q[:joints])
+        if self._damps:
+            efforts += self._damping * (wanted.velocity - self.v[:joints])
+        if wanted is not self.reference:     # about which the drives close their loops
+            efforts += (self.drive_stiffness * (wanted.position - self.reference.position)
+                        + self.drive_damping * (wanted.velocity - self.reference.velocity))
         if self.parameters['static_compensation']:
             efforts += self._static_load.efforts(wanted.position)
-        return efforts - self.drive_effort()
+        return efforts
 
     def update(self, time: float, period: float) -> np.ndarray:
         return self.efforts_towards(self.wanted(period))

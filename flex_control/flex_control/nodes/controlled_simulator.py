@@ -122,7 +122,6 @@ class DrivenSimulator(Simulator):
                        'a period', lower=0.1, upper=1e5, fixed=True)
         self._publish_every = max(1, round(1.0 / (rate * self.timing.period)))
         self._read_all = any(sensor.delayed for sensor in self._sensors)
-        self._joint_names = list(self.model.names[:self.model.n_joints])
         self._given: tuple[np.ndarray, ...] = ()
         self._pumping = False
         self._next = self.create_timer(1e-6, self._pump, clock=steady_clock())
@@ -133,10 +132,9 @@ class DrivenSimulator(Simulator):
     def publish(self, when: int, position: np.ndarray, velocity: np.ndarray,
                 effort: np.ndarray) -> None:
         """A command that answers the present state."""
-        gate = self.plant.gate
         self._given = effort, position, velocity
         try:
-            gate.take(gate.check(self._joint_names, *self._given))
+            self.plant.gate.accept_all(*self._given)
             self._safe = False
         except CommandError as error:
             self._refuse(str(error))

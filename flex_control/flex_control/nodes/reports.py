@@ -31,6 +31,8 @@ class Reports:
         if self._last is not None and time - self._last < self._period:
             return
         self._last = time
+        if not self._publisher.get_subscription_count():
+            return       # to build one takes longer than all else that a period asks for
         report = JointTrajectoryControllerState(
             joint_names=self._joints, output=JointTrajectoryPoint(effort=floats(efforts)),
             speed_scaling_factor=1.0,

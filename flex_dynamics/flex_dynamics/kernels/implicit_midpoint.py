@@ -14,10 +14,11 @@ of third order in h, like the error of the step itself.
 """
 from __future__ import annotations
 
-from numba import njit
+from numba import njit, types
 
 from flex_dynamics.kernels.applied_forces import applied_forces
 from flex_dynamics.kernels.frames import world_poses
+from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import COULOMB, DOF, FLOATING, KIND, OPTIONS, PLANAR, Q
 from flex_dynamics.kernels.mechanical_energy import mechanical_energy
@@ -28,6 +29,7 @@ from flex_dynamics.kernels.recursive_forward_dynamics import (
     own_inertia,
     solve_sweeps,
 )
+from flex_dynamics.kernels.running_state import open_state
 from flex_dynamics.kernels.step_forces import (
     apply_wrenches,
     friction_correction,
@@ -36,12 +38,15 @@ from flex_dynamics.kernels.step_forces import (
 )
 from flex_dynamics.kernels.workspace import carve
 
+# Types of the last arguments of `advance`: h, steps, tolerance, most, balance
+SETTINGS = types.float64, types.int64, types.float64, types.int64, types.boolean
 DIVERGED = -1
 NOT_CONVERGED = -2
 
 HALVINGS = 6               # a step is cut into 64 at most
 LARGEST_SCALING = 0.05     # of speeds in one step, to balance energy; the rest is kept for later
-LARGEST_ERROR = 5e6        # energy error of a step by kinetic energy and tolerance, else it is cut
+LARGEST_ERROR = 5e-3       # energy error of a step by kinetic energy, else it is cut; ...
+COARSE_ERROR = 5e3         # ... or this times the tolerance, if that is more
 FASTEST = 1e3              # rad or m a step: what runs away goes on to infinity from there
 SMALLEST_SHARE = 1e-9      # kinetic energy below this share of the rest is not worth balancing
 
@@ -124,20 +129,23 @@ def work_of_forces(table, body, coef, q, v, a, tau, servo, scratch, h):
 
 
 @njit(**OPTIONS)
-def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carriers, points,
-            wrenches, R_world, p_world, scratch, roots, root_work, ledger, h, steps, tolerance,
-            most, balance):
-    """Advance q, v (n,) by `steps` of h in place; a (n,) is the last acceleration, a first guess.
+def run_steps(model, state, tau, h, steps, tolerance, most, balance):
+    """Advance a running simulation by `steps` of h under the joint efforts tau (n_joints,).
 
-    scratch (11, n), its row 8 zeros; roots (pinned roots, n) and root_work (roots, roots + 2) are
-    scratch too. ledger (3,): energy, J, by which the motion is ahead of its balance, and the
-    kinetic and gravity energy of the state that is left in scratch[9:11]. balance: whether to
-    keep the balance; never done on a moving base, whose momentum it would change.
+    model and state: what open_handle and open_state give. balance: whether to keep the balance of
+    energy; never done on a moving base, whose momentum it would change.
     Returns (status, sweeps): status 0, or 1 + a coordinate without inertia, DIVERGED if a number
-    is no longer finite, NOT_CONVERGED; the state is then the last good one.
+    is no longer finite, NOT_CONVERGED; the state is then the last good one. DIVERGED also if an
+    amplitude is beyond its reach at the end.
     """
+    table, body, coef, gravity = model.table, model.body, model.coef, model.gravity
+    q, v, a, servo, scratch, ledger = (state.q, state.v, state.a, state.servo, state.scratch,
+                                       state.ledger)
+    carriers, points, wrenches = state.carriers, state.points, state.wrenches
+    R_world, p_world, roots, root_work = (state.R_world, state.p_world, state.roots,
+                                          state.root_work)
     n = q.shape[0]
-    w = carve(work, size)
+    w = carve(model.work, model.size)
     friction = False
     for i in range(table.shape[0]):
         friction = friction or (table[i, DOF] == 1 and body[i, COULOMB] > 0.0)
@@ -170,7 +178,8 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
                 if balance:
                     after, height = mechanical_energy(table, body, coef, gravity, q, v, R_world,
                                                       p_world, w)
-                    off = not abs(after + height - before) < LARGEST_ERROR * tolerance * after
+                    off = not abs(after + height - before) < after * max(LARGEST_ERROR,
+                                                                         COARSE_ERROR * tolerance)
                     off = off and after > SMALLEST_SHARE * (abs(height) + abs(before))
                 fast = False
                 for i in range(n):
@@ -208,6 +217,16 @@ def advance(table, body, coef, size, work, gravity, q, v, a, tau, servo, carrier
         if table[0, KIND] == FLOATING:
             recentre(q, v, table[0, Q] + 3)
     ledger[1], ledger[2] = kinetic, potential
+    status = 0
     for i in range(n):
         scratch[9, i], scratch[10, i] = q[i], v[i]
-    return 0, used
+        if abs(q[i]) > state.reach[i]:
+            status = DIVERGED
+    return status, used
+
+
+@njit(**OPTIONS)
+def advance(model_handle, state_handle, tau, h, steps, tolerance, most, balance):
+    """run_steps by the handles of a model and of a state."""
+    return run_steps(open_handle(model_handle), open_state(state_handle), tau, h, steps,
+                     tolerance, most, balance)

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flex_description import Limits, Robot
+from flex_dynamics.kernels import driven_period as rows
+from flex_dynamics.kernels.driven_period import take_command
+from flex_dynamics.kernels.handle import MATRIX, NUMBERS, prepare
 
 
 class CommandError(ValueError):
@@ -32,21 +35,27 @@ class EffortGate:
     counts how often.
     """
 
-    def __init__(self, robot: Robot, names: Sequence[str]) -> None:
+    def __init__(self, robot: Robot, names: Sequence[str],
+                 motors: np.ndarray | None = None) -> None:
         self.names = list(names)
         limits = {joint.name: joint.limits for joint in robot.joints}
         each = [limits.get(name, Limits()) for name in names]
         # coordinates of a floating base are no joints that a motor could drive
         self._index = {name: at for at, name in enumerate(names) if name in limits}
-        self.limits = np.array([one.effort for one in each])
-        self._fastest = np.array([one.velocity for one in each])
-        self._least = np.array([-self.limits, [one.lower for one in each], -self._fastest])
-        self._most = np.array([self.limits, [one.upper for one in each], self._fastest])
+        self._motors = np.zeros((rows.MOTOR_ROWS, len(each))) if motors is None else motors
+        prepare(take_command, NUMBERS, NUMBERS, NUMBERS, MATRIX)
+        self._least, self._most = self._motors[rows.LEAST:rows.MOST], self._motors[
+            rows.MOST:rows.FASTEST]
+        fastest = [one.velocity for one in each]
+        self._motors[rows.FASTEST] = fastest
+        self._most[:] = [one.effort for one in each], [one.upper for one in each], fastest
+        self._least[:] = -self._most
+        self._least[1] = [one.lower for one in each]
         self.limited = 0
         self._known: list[str] = []
         self._all = np.arange(len(self.names))
         self._places = np.zeros(0, dtype=int)
-        self.targets = np.zeros((3, len(self.names)))
+        self.targets = self._motors[rows.EFFORT:rows.VELOCITY + 1]
         self.effort, self.position, self.velocity = self.targets      # views of its rows
         self.reset()
 
@@ -87,15 +96,19 @@ class EffortGate:
         self.targets[at] = within
         self.limited += bool(np.count_nonzero(within != command.values))
 
-    def effort_range(self, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Least and largest effort (n_joints,) that the drives can give at these joint speeds.
-
-        Beyond a joint's velocity limit its drive can only brake.
-        """
-        if not np.count_nonzero(np.abs(velocity) > self._fastest):
-            return self._least[0], self._most[0]
-        return (np.where(velocity < -self._fastest, 0.0, -self.limits),
-                np.where(velocity > self._fastest, 0.0, self.limits))
+    def accept_all(self, effort: np.ndarray, position: np.ndarray,
+                   velocity: np.ndarray) -> None:
+        """`accept` of a command for every joint in order, arrays (n_joints,), in microseconds."""
+        given = effort, position, velocity
+        cut = -1
+        if len(effort) == len(position) == len(velocity) == len(self.names):
+            try:
+                cut = take_command(*given, self._motors)
+            except TypeError:        # not an array of float64 in one piece
+                cut = take_command(*np.array(given, dtype=float), self._motors)
+        if cut < 0:
+            self.check(self.names, *given)
+        self.limited += cut
 
     def _learn(self, names: Sequence[str]) -> None:
         if not names:

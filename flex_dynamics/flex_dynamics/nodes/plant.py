@@ -3,13 +3,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from flex_dynamics import DynamicsError, Model, Simulation, Wrench
+from flex_dynamics.kernels import driven_period as rows
+from flex_dynamics.kernels.driven_period import driven_period
+from flex_dynamics.kernels.handle import HANDLE, MATRIX, prepare
+from flex_dynamics.kernels.implicit_midpoint import SETTINGS
 from flex_dynamics.nodes.effort_gate import EffortGate
 from flex_dynamics.nodes.joint_stops import JointStops
+from flex_dynamics.simulation import MOST_SWEEPS
+
+TOLERANCE = 1e-6     # of a step's sweeps: each brings three digits, so that 1e-9 is left
 
 
 @dataclass(frozen=True)
@@ -26,59 +33,32 @@ class Drives:
     damping: np.ndarray
 
 
-class Servo(NamedTuple):
-    """What acts on the joints in one period, arrays (n_joints,)."""
-
-    effort: np.ndarray
-    stiffness: np.ndarray
-    damping: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-
-    def at(self, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-        """The effort at a state of the joints as the motors see it."""
-        return (self.effort + self.stiffness * (self.position - position)
-                + self.damping * (self.velocity - velocity))
-
-    def limited(self, which: np.ndarray, effort: np.ndarray) -> Servo:
-        """The same, but for the joints `which` this effort and no loop."""
-        zero = np.where(which, 0.0, 1.0)
-        return Servo(np.where(which, effort, self.effort), zero * self.stiffness,
-                     zero * self.damping, self.position, self.velocity)
-
-    def with_stops(self, stiffness: np.ndarray, damping: np.ndarray,
-                   target: np.ndarray) -> Servo:
-        """The same with springs beside it: two springs in parallel are one."""
-        both, damp = self.stiffness + stiffness, self.damping + damping
-        position = np.where(both > 0.0, (self.stiffness * self.position + stiffness * target)
-                            / np.where(both > 0.0, both, 1.0), 0.0)
-        velocity = np.where(damp > 0.0,
-                            self.damping * self.velocity / np.where(damp > 0.0, damp, 1.0), 0.0)
-        return Servo(self.effort, both, damp, position, velocity)
-
-
 class Plant:
     """A simulation that moves by whole output periods and always has a good state.
 
-    applied (n_joints,): what the motors give at the present state. wrenches: pushes from outside
-    in the axes of their frames, (frame, x or None, force and moment (6,)).
+    wrenches: pushes from outside in the axes of their frames, (frame, x or None, force and moment
+    (6,)).
     """
 
     def __init__(self, model: Model, step: float, steps: int, drives: Drives,
                  start_joints: np.ndarray, deflected: bool, stops: bool = True) -> None:
-        self.drives = drives
+        prepare(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS, types.boolean)
         self.steps = steps
-        self.gate = EffortGate(model.robot, model.names[:model.n_joints])
-        self.stops = JointStops(model) if stops else None
+        self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
+        self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
+        self._kept = np.zeros((3, model.n))
+        self.gate = EffortGate(model.robot, model.names[:model.n_joints], self._motors)
+        self.stops = JointStops(model, self._motors) if stops else None
+        self.drives = drives
         self.wrenches: Sequence[tuple[str, float | None, np.ndarray]] = ()
         self.saturated = 0           # periods in which a drive was at its limit
         self._start_joints, self._deflected = start_joints, deflected
         self._payloads: list[str] = []
-        # Joints as their motors see them: None if these are the joint coordinates themselves.
+        # Joints as their motors see them; nothing if these are the joint coordinates themselves.
         inputs = np.array(model.input_matrix())
-        self._seen = (None if (inputs == np.eye(*inputs.shape)).all()
+        self._seen = (np.zeros((0, 0)) if (inputs == np.eye(*inputs.shape)).all()
                       else np.ascontiguousarray(inputs.T))
-        self.simulation = Simulation(model, step, q=self._start(model))
+        self.simulation = Simulation(model, step, q=self._start(model), tolerance=TOLERANCE)
         self.reset()
 
     @property
@@ -93,6 +73,22 @@ class Plant:
     @property
     def v(self) -> np.ndarray:
         return self.simulation.v
+
+    @property
+    def applied(self) -> np.ndarray:
+        """What the motors give at the present state, (n_joints,)."""
+        return self._motors[rows.APPLIED].copy()
+
+    @property
+    def drives(self) -> Drives:
+        """The loops that act from the next period on."""
+        return Drives(self._motors[rows.DRIVE_STIFFNESS].copy(),
+                      self._motors[rows.DRIVE_DAMPING].copy())
+
+    @drives.setter
+    def drives(self, drives: Drives) -> None:
+        self._motors[rows.DRIVE_STIFFNESS] = drives.stiffness
+        self._motors[rows.DRIVE_DAMPING] = drives.damping
 
     @property
     def payloads(self) -> list[str]:
@@ -114,8 +110,8 @@ class Plant:
         if self.stops:
             self.stops.release()
         self.wrenches = ()
-        self.applied = np.zeros(self.model.n_joints)
-        self._acting: Servo | None = None
+        self._motors[rows.APPLIED] = 0.0
+        self._moved = False
 
     def attach(self, name: str, frame: str, x: float | None, mass: float, centre: np.ndarray,
                tensor: np.ndarray) -> None:
@@ -136,72 +132,34 @@ class Plant:
         damping alone. DynamicsError if the motion diverges; the state stays the last good one.
         """
         simulation = self.simulation
-        good = simulation.q.copy(), simulation.v.copy()
-        time, stops = simulation.time, self.stops and (self.stops.side, self.stops.caught_at)
+        self._push()
+        status, sweeps, limited = driven_period(
+            simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
+            simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS, simulation.balance,
+            safe)
+        self.saturated += limited
+        self._moved = True
         try:
-            self._push()
-            servo = self._commanded(safe)
-            before = self._joints()
-            self._run(servo, before)
-            applied = servo.at(*self._joints())
-            low, high = self.gate.effort_range(before[1])
-            mean = 0.5 * (servo.at(*before) + applied)
-            beyond = (mean < low) | (mean > high)
-            if np.count_nonzero(beyond):     # faster than any() on a few numbers
-                # The loop of a drive asks for more than its motor has: the motor gives its most.
-                self.saturated += 1
-                simulation.set_state(*good)
-                simulation.time = time
-                if self.stops and stops:
-                    self.stops.side, self.stops.caught_at = stops
-                servo = servo.limited(beyond, np.clip(mean, low, high))
-                self._run(servo, before)
-                applied = servo.at(*self._joints())
+            simulation.count(self.steps, status, sweeps)
         except DynamicsError:
-            simulation.set_state(*good)
+            simulation.set_state(self._kept[0], self._kept[1])
             raise
-        self.applied = np.minimum(np.maximum(applied, low), high)
 
     def acceleration(self) -> np.ndarray:
         """Accelerations (n,) at the present state; zero until something has moved."""
-        if self._acting is None:
+        if not self._moved:
             return np.zeros(self.model.n)
-        return self.model.forward_dynamics(self.q, self.v, self._acting.at(*self._joints()),
-                                           self.simulation.loads)
+        stiffness, damping, target, rate = self.simulation.servo
+        position, velocity = self._joints()
+        effort = (self._motors[rows.ACTING] + stiffness * (target - position)
+                  + damping * (rate - velocity))
+        return self.model.forward_dynamics(self.q, self.v, effort, self.simulation.loads)
 
     def _joints(self) -> tuple[np.ndarray, np.ndarray]:
-        if self._seen is None:
-            joints = self.model.n_joints
-            return self.q[:joints].copy(), self.v[:joints].copy()
-        return self._seen @ self.q, self._seen @ self.v
-
-    def _commanded(self, safe: bool) -> Servo:
-        drives = self.drives
-        if safe:
-            zero = np.zeros(self.model.n_joints)
-            return Servo(zero, zero, drives.damping, zero, zero)
-        effort, position, velocity = self.gate.targets.copy()
-        free = np.isnan(position)
-        stiffness = drives.stiffness
-        if np.count_nonzero(free):
-            stiffness = np.where(free, 0.0, stiffness)
-            position[free] = 0.0
-        return Servo(effort, stiffness, drives.damping, position, velocity)
-
-    def _run(self, servo: Servo, joints: tuple[np.ndarray, np.ndarray]) -> None:
-        """One period from this state of the joints; near a stop it is looked at step by step."""
-        simulation = self.simulation
-        if self.stops is None or not self.stops.near(*joints, self.steps * simulation.step):
-            self._step(servo, self.steps)
-            return
-        for _ in range(self.steps):
-            springs = self.stops.catch(*self._joints(), simulation.step)
-            self._step(servo.with_stops(*springs) if springs[0].any() else servo, 1)
-
-    def _step(self, servo: Servo, steps: int) -> None:
-        self._acting = servo
-        self.simulation.set_servo(servo.stiffness, servo.damping, servo.position, servo.velocity)
-        self.simulation.advance(steps, servo.effort)
+        if self._seen.size:
+            return self._seen @ self.q, self._seen @ self.v
+        joints = self.model.n_joints
+        return self.q[:joints], self.v[:joints]
 
     def _push(self) -> None:
         """Hand the wrenches over in world axes, in which they are constant for one period."""

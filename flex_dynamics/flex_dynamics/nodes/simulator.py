@@ -66,7 +66,6 @@ class Simulator(Node):
         self._safe = False           # the fail-safe acts in place of a command
         self._command_tick = 0       # of the state that the last command answered
         self._rejected, self._reason = 0, ''
-        self._longest = 0.0          # s of wall time, the longest period since the last report
         self._silence = ''           # lockstep: who is waited for, once patience has ended
         self._waits_since = self._published = time.monotonic()
 
@@ -198,10 +197,8 @@ class Simulator(Node):
             self._simulation_services.stepped(self.failure)
             return
         self.tick += 1
-        took = time.monotonic() - began
-        self._speed.count(took)
-        self._longest = max(self._longest, took)
         self._waits_since, self._silence = time.monotonic(), ''
+        self._speed.count(self._waits_since - began)
         self._read_sensors()
         self._publish()
         if self._credits and not self.playing:

@@ -8,8 +8,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 def status(simulator: Any) -> tuple[bytes, str, dict[str, object]]:
     """Level, one sentence and figures, for Diagnostics."""
-    factor, share = simulator._speed.read(simulator.now * 1e-9)
-    longest, simulator._longest = simulator._longest, 0.0
+    factor, share, longest = simulator._speed.read(simulator.now * 1e-9)
     if simulator.failure:
         level, text = DiagnosticStatus.ERROR, simulator.failure
     elif simulator._silence:

@@ -5,22 +5,26 @@ import time
 
 
 class Speedometer:
-    """Real-time factor and share of a core between two readings."""
+    """Real-time factor, share of a core and longest period between two readings."""
 
     def __init__(self) -> None:
         self._wall, self._simulated, self._busy = time.monotonic(), 0.0, 0.0
+        self._longest = 0.0
 
     def count(self, busy: float) -> None:
         """So many s of wall time went into the integrator."""
         self._busy += busy
+        if busy > self._longest:
+            self._longest = busy
 
-    def read(self, simulated: float) -> tuple[float, float]:
-        """Real-time factor and busy share since the last reading; `simulated` is the time now, s.
+    def read(self, simulated: float) -> tuple[float, float, float]:
+        """Real-time factor, busy share and longest period (s of wall time) since the last
+        reading; `simulated` is the time now, s.
 
         A reset sets simulated time back: the factor of that one reading is 0.
         """
         now = time.monotonic()
         wall = max(now - self._wall, 1e-9)
-        result = max(simulated - self._simulated, 0.0) / wall, self._busy / wall
-        self._wall, self._simulated, self._busy = now, simulated, 0.0
+        result = max(simulated - self._simulated, 0.0) / wall, self._busy / wall, self._longest
+        self._wall, self._simulated, self._busy, self._longest = now, simulated, 0.0, 0.0
         return result

@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.callback_groups import CallbackGroup
@@ -20,8 +19,7 @@ from flex_msgs.msg import FlexState
 DEPTH = 100      # of publishers: a recorder that falls behind for a moment loses nothing
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """q, v (n,) at `time` (ns). static: only joints were measured, the rest is static sag."""
 
     time: int
