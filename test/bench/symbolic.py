@@ -108,9 +108,11 @@ def _exported(report: Report, robot, model: Model) -> None:
     q[model.n_joints:] *= 0.003
     times = interleaved({'c': partial(function, q, v),
                          'linear': partial(model.terms, q, v),
+                         'terms': partial(recursive.terms, q, v),
                          'core': partial(recursive.forward_dynamics, q, v, np.ones(4))})
     for name, what in (('c', 'exported C function: M, C, g'), ('linear', "Model, order 'linear': "
                                                                'M, C, g'),
+                       ('terms', 'recursive core: M, C, g'),
                        ('core', 'recursive core: forward dynamics')):
         report.add(SECTION, Row(what, f'{times[name] * 1e6:.1f} us'))
     ratio = times['c'] / times['core']

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 NAME = re.compile(r'\bt\d+\b')
 PART = 100                                # statements of one C function
-LARGE = 5000       # operations from which a compiler's optimisation takes long and gains a fifth
+LARGE = 50_000     # operations from which a compiler's optimisation takes longer than 20 s
 SYMBOL = re.compile(r'([qv])(\d+)')
 
 STUMPFF_C = """\
@@ -185,13 +185,17 @@ def c_function(equations: Equations) -> Function:
         function = ctypes.CDLL(str(library)).terms
     function.argtypes, function.restype = [ctypes.c_void_p] * 5, None
     n = equations.n
+    size = n * n
+    masses, rates = slice(2 * n, 2 * n + size), slice(2 * n + size, 2 * n + 2 * size)
+    starts = (0, 8 * n, 8 * masses.start, 8 * rates.start, 8 * rates.stop)
+    length = rates.stop + n
+    buffer = ctypes.c_double * length
 
     def terms(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        q = np.ascontiguousarray(q, dtype=np.float64)
-        v = np.ascontiguousarray(v, dtype=np.float64)
-        out = np.empty(2 * n * n + n)
-        at = out.ctypes.data
-        function(q.ctypes.data, v.ctypes.data, at, at + 8 * n * n, at + 16 * n * n)
-        return out[:n * n].reshape(n, n), out[n * n:-n].reshape(n, n), out[-n:]
+        numbers = np.empty(length)       # q, v, M, C, g: one array, because an address costs 1 us
+        numbers[:n], numbers[n:2 * n] = q, v
+        at = ctypes.addressof(buffer.from_buffer(numbers))
+        function(*[at + start for start in starts])
+        return numbers[masses].reshape(n, n), numbers[rates].reshape(n, n), numbers[-n:]
 
     return terms
