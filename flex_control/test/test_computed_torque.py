@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from flex_control import PD, ControlError, MinimumJerk, Reference, controller_class
+from flex_control import PD, ControlError, MinimumJerk, Reference, SetPoints, controller_class
 from flex_control.controllers.computed_torque import ComputedTorque
 from flex_control.controllers.feedback_linearization import FeedbackLinearization
 from flex_control.sampled_loop import sampled_loop, sampling_problem
@@ -125,10 +125,26 @@ def test_speed_gains_over_a_sampled_loop_are_told_to_go_into_the_drives(arm):
     assert sampling_problem(controller, THERE, 1e-3) == ''
 
 
-def test_feedback_linearization_needs_a_fast_loop(arm):
+def test_feedback_linearization_needs_a_fast_loop_or_drives_that_damp(arm):
     controller = FeedbackLinearization(arm)
-    assert 'sample faster' in sampling_problem(controller, THERE, 1e-3)
+    assert 'let the drives damp' in sampling_problem(controller, THERE, 1e-3)
     assert sampling_problem(controller, THERE, 5e-4) == ''
+    with pytest.raises(ControlError, match=r'let the drives damp.*update every 0.5 ms \(state'):
+        run_trial(controller, SetPoints([0.0], [THERE]), 0.1, drive_damping=0.0)
+    controller.set_drives(*controller.drive_gains())
+    for period in (5e-4, 1e-3, 2e-3, 4e-3):
+        assert sampling_problem(controller, THERE, period) == ''
+
+
+@pytest.mark.parametrize('period, step, most', [(4e-3, 1e-3, 0.03), (2e-3, 1e-3, 0.1),
+                                                (2e-3, 2.5e-4, 5e-3), (1e-3, 1e-3, 1e-3)])
+def test_feedback_linearization_follows_at_the_rates_of_the_nodes(arm, period, step, most):
+    """At 500 Hz with coarse steps the integrator lets the light wrist ring on its drive."""
+    motion = MinimumJerk([0.0, 0.52, 2.09, 0.52], [0.78, 1.04, 1.04, 1.04], 1.2, start=0.1)
+    result = run_trial(FeedbackLinearization(arm), motion, 2.4, period=period, step=step)
+    error = np.abs(result.joint_error())
+    assert error.max() < most
+    assert error[result.between(2.3, 2.4)].max() < 2e-3
 
 
 def test_poles_of_a_slowly_sampled_joint_are_those_of_the_textbook():

@@ -14,7 +14,6 @@ NOISE = Noise(1e-5, 1e-2, 1e-6, 2e-3, 5e-2, seed=1)
 OWN = {'computed_torque', 'elastic_joint', 'feedback_linearization', 'lqg', 'lqr', 'pd', 'pid'}
 REFUSED = {
     ('cibicik_arm', 'elastic_joint'): 'elastic',
-    ('cibicik_arm', 'feedback_linearization'): 'update every 0.5 ms .state rate 2000 Hz',
     ('lab_link', 'elastic_joint'): 'elastic',
     ('mladenova_arm', 'computed_torque'): 'elastic',
     ('mladenova_arm', 'feedback_linearization'): 'elastic',

@@ -7,7 +7,7 @@ import numpy as np
 
 from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
-from flex_control.gains import safe_bandwidth
+from flex_control.gains import safe_bandwidth, shared_inertia
 from flex_control.parameters import Parameter
 from flex_control.sampled_loop import sampled_loop
 from flex_control.zero_dynamics import check_joint_outputs
@@ -24,7 +24,9 @@ class FeedbackLinearization(Controller):
     e'' + 2 z w e' + w^2 e = 0 exactly, whatever the links do; the links then vibrate with locked
     joints, stable because clamped shapes make them so. Efforts are held for a period, in which
     light beam ends move far: M, D and K are taken by the implicit midpoint rule over the period,
-    M + T/2 D + T^2/4 K at q + T/2 v, so that the joints' speeds come out right at its end.
+    M + T/2 D + T^2/4 K at q + T/2 v, and what the drives will do by then is taken off in advance.
+    Where drives damp, v of the joints is their mean speed since the update before, so that they
+    obey e'' + 2 z w e' + w^2 e = 0 in differences of their positions.
     Updates too slow for the arm are refused with the first one, by the poles of the sampled loop.
     """
 
@@ -44,10 +46,16 @@ class FeedbackLinearization(Controller):
                                 safe_bandwidth(self.model, SHARE_OF_FIRST_FREQUENCY))
         self.stiffness = bandwidth**2                                          # 1/s2
         self.damping = 2.0 * self.parameters['damping_ratio'] * bandwidth      # 1/s
+        self._inertia = shared_inertia(self.model)
         self._checked, self._too_slow = False, ''
+        if not hasattr(self, '_last'):
+            self._last: np.ndarray | None = None     # joint positions at the update before
 
     def reset(self) -> None:
-        self._checked = False
+        self._checked, self._last = False, None
+
+    def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(self.model.n_joints), self._inertia * self.damping
 
     def set_drives(self, stiffness, damping) -> None:
         super().set_drives(stiffness, damping)
@@ -61,7 +69,14 @@ class FeedbackLinearization(Controller):
             self._checked, self._too_slow = True, self._why_too_slow(period)
         if self._too_slow:
             raise ControlError(self._too_slow)
-        return self.law(time, period)
+        joints = self.model.n_joints
+        position, last = self.q[:joints], self._last
+        self._last = position.copy()
+        if last is None or period <= 0.0 or not self.drive_damping.any():
+            return self.law(time, period)
+        # A light joint on a drive that damps settles many times within a period: its speed at one
+        # instant says nothing of how far it goes.
+        return self._efforts((position - last) / period, period, period)
 
     def _why_too_slow(self, period: float) -> str:
         """Why updates every `period` (s) would throw the arm about; empty if they do not."""
@@ -73,22 +88,33 @@ class FeedbackLinearization(Controller):
                        if sampled_loop(self, at, period / 2**k).rate <= MOST_GROWTH), None)
         advice = (f'update every {faster * 1e3:g} ms (state rate {1.0 / faster:.0f} Hz: parameter '
                   'rate of the simulator)' if faster else 'lower the bandwidth')
+        if (self.drive_gains()[1] > self.drive_damping + 1e-9).any():
+            advice = f'let the drives damp as this controller asks, {advice}'
         return (f'feedback_linearization every {period * 1e3:g} ms would not be stable: a motion '
                 f'of {loop.frequency:.3g} Hz grows by {loop.rate:.3g} /s at joints '
                 f'{np.round(at, 3).tolist()}; {advice}, or take computed_torque, which asks '
                 'for less')
 
     def law(self, time: float, period: float) -> np.ndarray:
+        return self._efforts(self.v[:self.model.n_joints], 0.5 * period, period)
+
+    def _efforts(self, speed: np.ndarray, ahead: float, period: float) -> np.ndarray:
+        """Efforts (n_joints,) to hold over the coming period (s), whose middle is `ahead` (s) of
+        the instant of the joint speeds (n_joints,)."""
         assert self.terms is not None
         joints, wanted = self.model.n_joints, self.reference
+        v = np.concatenate((speed, self.v[joints:]))
         M, C, K, D, g, _ = self.terms
         half = 0.5 * period
         inertia = M + half * D + half**2 * K
-        force = (C + D) @ self.v + K @ (self.q + half * self.v) + g
+        force = (C + D) @ v + K @ (self.q + half * v) + g
         acceleration = (wanted.acceleration
-                        + self.damping * (wanted.velocity - self.v[:joints])
+                        + self.damping * (wanted.velocity - speed)
                         + self.stiffness * (wanted.position - self.q[:joints]))
         elastic = np.linalg.solve(inertia[joints:, joints:],
                                   -force[joints:] - inertia[joints:, :joints] @ acceleration)
         efforts = inertia[:joints, :joints] @ acceleration + inertia[:joints, joints:] @ elastic
-        return efforts + force[:joints] - self.drive_effort()
+        middle = speed + ahead * acceleration
+        drives = (self.drive_stiffness * (wanted.position - self.q[:joints] - half * middle)
+                  + self.drive_damping * (wanted.velocity - middle))
+        return efforts + force[:joints] - drives
