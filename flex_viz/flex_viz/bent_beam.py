@@ -47,17 +47,17 @@ class BentBeam:
         return self._curvature @ q[self._own]
 
 
+# theta @ SKEW is the matrix of the cross product with theta, by rows.
+SKEW = np.zeros((3, 9))
+SKEW[(0, 1, 2), (7, 2, 3)], SKEW[(0, 1, 2), (5, 6, 1)] = 1.0, -1.0
+
+
 def exponential(theta: np.ndarray) -> np.ndarray:
     """Rotation matrices (k, 3, 3) of rotation vectors (k, 3), by Rodrigues' formula."""
-    angle = np.sqrt(np.einsum('ki,ki->k', theta, theta))
-    sine = np.sinc(angle / np.pi)                               # sin a / a
-    half = 0.5 * np.sinc(0.5 * angle / np.pi)**2                # (1 - cos a) / a^2
-    x, y, z = theta.T
-    out = half[:, None, None] * theta[:, :, None] * theta[:, None, :]
-    cosine = np.cos(angle)
-    for axis in range(3):
-        out[:, axis, axis] += cosine
-    for row, column, value in ((2, 1, x), (0, 2, y), (1, 0, z)):
-        out[:, row, column] += sine * value
-        out[:, column, row] -= sine * value
-    return out
+    angle = np.maximum(np.sqrt(np.einsum('ki,ki->k', theta, theta)), 1e-150)
+    sine = np.sin(angle) / angle
+    half = 2.0 * (np.sin(0.5 * angle) / angle)**2               # (1 - cos a) / a^2
+    out = ((half[:, None] * theta)[:, :, None] * theta[:, None, :]).reshape(-1, 9)
+    out += (sine[:, None] * theta) @ SKEW
+    out[:, ::4] += np.cos(angle)[:, None]
+    return out.reshape(-1, 3, 3)

@@ -7,7 +7,7 @@ import numpy as np
 
 from flex_dynamics import Model
 from flex_viz.bent_mesh import bent_mesh
-from flex_viz.elastic import flexible_links, scaled
+from flex_viz.elastic import amplitudes, flexible_links
 from flex_viz.mesh_file import MeshError, load_mesh
 from flex_viz.skin import Skin, swept
 from flex_viz.visuals import Visual, mesh_path, read_visuals
@@ -38,8 +38,10 @@ class BentRobot:
             name: self._skin(name, visuals.get(name, [])) for name in flexible_links(model)}
         self.visuals: dict[str, list[Visual]] = {
             name: shapes for name, shapes in visuals.items() if name not in self.skins}
-        self._bare = [link.name for link in model.robot.links
-                      if link.name not in self.skins and link.name not in self.visuals]
+        self._elastic = amplitudes(model)
+        bare = {link.name for link in model.robot.links} - {*self.skins, *self.visuals}
+        self._pieces = [(joint.parent, joint.child) for joint in model.robot.joints
+                        if joint.parent in bare]
 
     def _skin(self, link: str, visuals: list[Visual]) -> Skin:
         meshes = []
@@ -64,16 +66,17 @@ class BentRobot:
         q = np.asarray(q, dtype=float)
         poses = {link.name: model.pose(q, link.name) for link in model.robot.links}
         vertices = {name: skin.vertices(q, poses[name]) for name, skin in self.skins.items()}
-        pieces = [(poses[joint.parent][:3, 3], poses[joint.child][:3, 3])
-                  for joint in model.robot.joints if joint.parent in self._bare]
-        lines = np.array([pair for pair in pieces if np.ptp(pair, axis=0).max() > 1e-9])
-        return Bent(poses, vertices, lines.reshape(-1, 2, 3))
+        lines = np.array([(poses[parent][:3, 3], poses[child][:3, 3])
+                          for parent, child in self._pieces]).reshape(-1, 2, 3)
+        if len(lines):
+            lines = lines[np.abs(lines[:, 1] - lines[:, 0]).max(axis=1) > 1e-9]
+        return Bent(poses, vertices, lines)
 
     def straight(self, q) -> dict[str, np.ndarray]:
-        """Vertices (p, 3), m, of the flexible links with the same joints, undeformed."""
-        q = scaled(self.model, q, 0.0)
-        return {name: skin.undeformed(self.model.pose(q, name))
-                for name, skin in self.skins.items()}
+        """Poses (4, 4) of the flexible links with the same joints, none of them bent."""
+        q = np.array(q, dtype=float)
+        q[self._elastic] = 0.0
+        return {name: self.model.pose(q, name) for name in self.skins}
 
     def values(self, q, coloured_by: str) -> dict[str, np.ndarray]:
         """Strain or deflection (p,) at the vertices of every flexible link, as it truly is."""

@@ -13,16 +13,29 @@ COLOURINGS = ('strain', 'deflection', 'none')
 SMALLEST = {'strain': 1e-6, 'deflection': 1e-4}      # m/m and m: a robot at rest is not noise
 
 
+def _table(nodes: np.ndarray) -> np.ndarray:
+    """Red, green, blue, opacity (LEVELS, 4) in single precision, as ROS has them."""
+    place = np.linspace(0.0, len(nodes) - 1.0, LEVELS)
+    rows = [np.interp(place, np.arange(len(nodes)), column) for column in nodes.T]
+    return np.column_stack((*rows, np.ones(LEVELS))).astype(np.float32)
+
+
+LEVELS = 1025      # a multiple of the nodes' gaps, and one
+TABLES = {'strain': _table(DIVERGING), 'deflection': _table(RISING),
+          'none': _table(np.array([PLAIN, PLAIN]))}
+
+
+def rgba(values: np.ndarray, top: float, coloured_by: str) -> np.ndarray:
+    """Red, green, blue and opacity 1 (p, 4), 0 to 1, of values (p,): strain from -top to top,
+    deflection from 0 to top."""
+    low, span = (-top, 2.0 * top) if coloured_by == 'strain' else (0.0, top)
+    places = np.rint((values - low) * ((LEVELS - 1) / span))
+    return TABLES[coloured_by].take(places.astype(int), axis=0, mode='clip')
+
+
 def shades(values: np.ndarray, top: float, coloured_by: str) -> np.ndarray:
-    """RGB (p, 3), 0 to 1, of values (p,): strain from -top to top, deflection from 0 to top."""
-    if coloured_by == 'none':
-        return np.tile(PLAIN, (len(values), 1))
-    table = DIVERGING if coloured_by == 'strain' else RISING
-    share = 0.5 + 0.5 * values / top if coloured_by == 'strain' else values / top
-    place = np.clip(share, 0.0, 1.0) * (len(table) - 1)
-    left = np.minimum(place.astype(int), len(table) - 2)
-    weight = (place - left)[:, None]
-    return (1.0 - weight) * table[left] + weight * table[left + 1]
+    """Red, green, blue (p, 3) of the same."""
+    return rgba(values, top, coloured_by)[:, :3]
 
 
 class Range:

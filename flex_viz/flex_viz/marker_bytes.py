@@ -9,72 +9,51 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from flex_viz.marker import Marker
 
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'
-
-
-class _Writer:
-    """Appends numbers at the place that CDR gives them, counted from behind the header."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-
-    def align(self, size: int) -> None:
-        self.data += bytes(-len(self.data) % size)
-
-    def record(self, form: struct.Struct, size: int, *values: float) -> None:
-        """Numbers one behind the other, the first at a multiple of `size`."""
-        self.align(size)
-        self.data += form.pack(*values)
-
-    def count(self, number: int) -> None:
-        self.record(COUNT, 4, number)
-
-    def text(self, value: str) -> None:
-        raw = value.encode() + b'\0'
-        self.count(len(raw))
-        self.data += raw
-
-    def rows(self, values: np.ndarray, kind: str) -> None:
-        """A sequence of records of numbers of one type: (k, columns)."""
-        self.count(len(values))
-        if len(values):
-            self.align(np.dtype(kind).itemsize)
-            self.data += np.ascontiguousarray(values, dtype=kind).data.cast('B')
-
-
+PADS = [bytes(count) for count in range(8)]
 COUNT, TIME, NAMES = struct.Struct('<I'), struct.Struct('<iI'), struct.Struct('<3i')
-# pose and scale, colour, lifetime, frame_locked: no gap between them
-LOOKS = struct.Struct('<10d4fiIB')
+# pose and scale, colour, lifetime, frame_locked: no gap between them, and three bytes behind
+LOOKS = struct.Struct('<10d4fiIB3x')
+
+
+@lru_cache(4096)
+def _text(value: str) -> bytes:
+    """A string, and the gap behind it: all that follows one begins at a multiple of four."""
+    raw = value.encode() + b'\0'
+    return COUNT.pack(len(raw)) + raw + PADS[-len(raw) % 4]
+
+
+# texture_resource; texture: stamp, frame, format, no data; no uv_coordinates
+NO_TEXTURE = _text('') + TIME.pack(0, 0) + _text('') + _text('') + COUNT.pack(0) + COUNT.pack(0)
+NO_FILE = _text('') + COUNT.pack(0)      # mesh_file: name, no data
+
+
+def _rows(out: bytearray, values: np.ndarray, kind: str) -> None:
+    """A sequence of records of numbers of one type: (k, columns)."""
+    out += COUNT.pack(len(values))
+    if len(values):
+        out += PADS[-len(out) % np.dtype(kind).itemsize]
+        out += np.ascontiguousarray(values, dtype=kind).data.cast('B')
 
 
 def marker_array(markers: Sequence[Marker], frame: str, time: int, lifetime: float) -> bytes:
     """visualization_msgs/MarkerArray. time: ns of its stamps; lifetime: s, 0 for ever."""
-    out = _Writer()
-    out.count(len(markers))
-    stamp, span = divmod(time, 10**9), divmod(round(1e9 * lifetime), 10**9)
+    out = bytearray(COUNT.pack(len(markers)))      # behind the header, from which CDR counts
+    header = TIME.pack(*divmod(time, 10**9)) + _text(frame)
+    span = divmod(round(1e9 * lifetime), 10**9)
     for marker in markers:
-        out.record(TIME, 4, *stamp)
-        out.text(frame)
-        out.text(marker.ns)
-        out.record(NAMES, 4, marker.id, marker.type, marker.action)
-        out.record(LOOKS, 8, *marker.position, *marker.turn, *marker.scale, *marker.colour, *span,
-                   0)
-        out.rows(marker.points, '<f8')
-        out.rows(marker.colours, '<f4')
-        out.text('')                              # texture_resource
-        out.record(TIME, 4, 0, 0)                 # texture: stamp, frame, format, no data
-        out.text('')
-        out.text('')
-        out.count(0)
-        out.count(0)                              # uv_coordinates
-        out.text(marker.text)
-        out.text(marker.mesh)
-        out.text('')                              # mesh_file: name, no data
-        out.count(0)
-        out.data.append(marker.mesh.lower().endswith('.dae'))      # its own materials
-    return LITTLE_ENDIAN + bytes(out.data)
+        out += PADS[-len(out) % 4] + header + _text(marker.ns)
+        out += NAMES.pack(marker.id, marker.type, marker.action)
+        out += PADS[-len(out) % 8]
+        out += LOOKS.pack(*marker.position, *marker.turn, *marker.scale, *marker.colour, *span, 0)
+        _rows(out, marker.points, '<f8')
+        _rows(out, marker.colours, '<f4')
+        out += NO_TEXTURE + _text(marker.text) + _text(marker.mesh) + NO_FILE
+        out.append(marker.mesh.lower().endswith('.dae'))      # its own materials
+    return LITTLE_ENDIAN + bytes(out)

@@ -21,7 +21,7 @@ import numpy as np
 from flex_dynamics import Model
 from flex_viz import marker as kinds
 from flex_viz.bent_robot import Bent, BentRobot
-from flex_viz.colours import Range, shades, told
+from flex_viz.colours import Range, rgba, told
 from flex_viz.elastic import scaled, tip_frame
 from flex_viz.gauges import Gauges
 from flex_viz.marker import Marker, quaternion
@@ -30,7 +30,7 @@ from flex_viz.visuals import mesh_path
 GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
 FORCE, MOMENT = (0.85, 0.1, 0.55, 1.0), (0.1, 0.65, 0.6, 1.0)
 INK = (0.35, 0.35, 0.35, 1.0)
-LEGEND_RINGS = 12
+LEGEND_RINGS = 4       # the colours are linear between five
 SHAPES = {'box': kinds.CUBE, 'sphere': kinds.SPHERE, 'cylinder': kinds.CYLINDER}
 
 
@@ -68,6 +68,8 @@ class RobotMarkers:
         self.model, self.robot = model, BentRobot(model)
         self._gauges = Gauges(model)
         self._reach = self.robot.reach()
+        self._corners = {name: skin.faces.ravel() for name, skin in self.robot.skins.items()}
+        self._straight = {name: skin.straight() for name, skin in self.robot.skins.items()}
         self._slots: list[str] = []                # frames that were pushed, in order
         self._pushed: set[str] = set()             # those whose arrows are in RViz
         self._way: deque[tuple[float, np.ndarray]] = deque()
@@ -97,12 +99,11 @@ class RobotMarkers:
         largest = max((float(np.abs(value).max()) for value in values.values()), default=0.0)
         top = self._range.top(largest)
         markers = []
-        for at, (name, skin) in enumerate(robot.skins.items()):
-            colours = np.ones((len(values[name]), 4))
-            colours[:, :3] = shades(values[name], top, options.coloured_by)
-            corners = skin.faces.ravel()
+        for at, (name, corners) in enumerate(self._corners.items()):
+            colours = rgba(values[name], top, options.coloured_by)
             markers.append(Marker('bent', at, kinds.TRIANGLES,
-                                  points=bent.vertices[name][corners], colours=colours[corners]))
+                                  points=bent.vertices[name].take(corners, axis=0),
+                                  colours=colours.take(corners, axis=0)))
         markers += self._ghost(q)
         markers += self._rigid(bent)
         markers += self._path(time, drawn)
@@ -117,10 +118,9 @@ class RobotMarkers:
         if not self._options.ghost:
             return [Marker('straight', at, action=kinds.DELETE)
                     for at in range(len(self.robot.skins))]
-        straight = self.robot.straight(q)
-        return [Marker('straight', at, kinds.TRIANGLES, colour=GHOST,
-                       points=straight[name][skin.faces.ravel()])
-                for at, (name, skin) in enumerate(self.robot.skins.items())]
+        return [Marker('straight', at, kinds.TRIANGLES, colour=GHOST, points=self._straight[name],
+                       position=pose[:3, 3].tolist(), turn=quaternion(pose))
+                for at, (name, pose) in enumerate(self.robot.straight(q).items())]
 
     def _rigid(self, bent: Bent) -> list[Marker]:
         markers: list[Marker] = []
@@ -165,9 +165,8 @@ class RobotMarkers:
             return [Marker('gauges', at, action=kinds.DELETE) for at in range(len(names) + 1)]
         strain = self._gauges.strain(q)
         places = self._gauges.positions(drawn, bent.poses)
-        colours = np.ones((len(names), 4))
         scale = top if self._options.coloured_by == 'strain' else max(np.abs(strain).max(), 1e-6)
-        colours[:, :3] = shades(strain, scale, 'strain')
+        colours = rgba(strain, scale, 'strain')
         size = 0.012 * self._reach
         markers = [Marker('gauges', 0, kinds.SPHERE_LIST, scale=(size, size, size), points=places,
                           colours=colours)]
@@ -224,8 +223,7 @@ class RobotMarkers:
         foot = np.array([-0.35 * self._reach, 0.35 * self._reach, 0.05 * self._reach])
         low = -top if by == 'strain' else 0.0
         points, shares = _column(radius, height)
-        colours = np.ones((len(points), 4))
-        colours[:, :3] = shades(low + shares * (top - low), top, by)
+        colours = rgba(low + shares * (top - low), top, by)
         markers = [Marker('legend', 0, kinds.TRIANGLES, points=points + foot, colours=colours)]
         lines: Sequence[tuple[float, str]] = (
             (0.0, told(low, by)), (1.0, told(top, by)),

@@ -49,8 +49,8 @@ class Scene:
         self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', NOTHING, faces, side='double',
                                                   visible=False) for at in range(SHADES)]
         self._straight = {name: self._scene.add_mesh_simple(
-            f'/straight/{name}', skin.undeformed(np.eye(4)).astype(np.float32), skin.faces,
-            color=GHOST, opacity=0.35, side='double', cast_shadow=False, receive_shadow=False)
+            f'/straight/{name}', *_mesh(skin.straight()), color=GHOST, opacity=0.35,
+            side='double', cast_shadow=False, receive_shadow=False)
             for name, skin in self.robot.skins.items()}
         self._rigid = [(link, visual, self._add(f'/rigid/{link}/{at}', visual))
                        for link, visuals in self.robot.visuals.items()
@@ -81,8 +81,7 @@ class Scene:
             self.robot.problems.append(f'a visual is not drawn: {error}')
             corners = np.zeros((1, 3, 3))
         return self._scene.add_mesh_simple(
-            name, corners.reshape(-1, 3).astype(np.float32),
-            np.arange(3 * len(corners)).reshape(-1, 3), color=colour, opacity=opacity,
+            name, *_mesh(corners.reshape(-1, 3)), color=colour, opacity=opacity,
             flat_shading=True, side='double')
 
     def forget(self) -> None:
@@ -97,12 +96,10 @@ class Scene:
         bent = self.robot.at(drawn)
         self._show_surface(q, bent)
         for link, visual, handle in self._rigid:
-            pose = bent.poses[link] @ visual.pose
-            x, y, z, w = quaternion(pose)
-            handle.position, handle.wxyz = pose[:3, 3], (w, x, y, z)
+            _place(handle, bent.poses[link] @ visual.pose)
         if self.ghost:
-            for name, points in self.robot.straight(q).items():
-                self._straight[name].vertices = points.astype(np.float32)
+            for name, pose in self.robot.straight(q).items():
+                _place(self._straight[name], pose)
         for mesh in self._straight.values():
             mesh.visible = self.ghost
         if len(bent.lines):
@@ -146,3 +143,13 @@ class Scene:
         self._way.visible = self.path and len(way) > 1
         if len(way) > 1:
             self._way.points = np.stack((way[:-1], way[1:]), axis=1).astype(np.float32)
+
+
+def _place(handle: Any, pose: np.ndarray) -> None:
+    x, y, z, w = quaternion(pose)
+    handle.position, handle.wxyz = pose[:3, 3], (w, x, y, z)
+
+
+def _mesh(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and faces of triangles (3 f, 3) m that share no corner."""
+    return corners.astype(np.float32), np.arange(len(corners), dtype=np.uint32).reshape(-1, 3)

@@ -15,8 +15,10 @@ ROUND = ('circle', 'hollow_circle', '')
 class Skin:
     """Points and triangles around one beam: `faces` (f, 3) stay, `vertices` (p, 3) move."""
 
-    def __init__(self, model: Model, link: str, points: np.ndarray, faces: np.ndarray) -> None:
-        """points (p, 3): m, in the beam's frame with the link straight."""
+    def __init__(self, model: Model, link: str, points: np.ndarray, faces: np.ndarray,
+                 straight: np.ndarray | None = None) -> None:
+        """points (p, 3): m, in the beam's frame with the link straight. straight (c, 3): corners
+        of fewer triangles, which do for a link that is not bent."""
         self.link, self.faces = link, faces
         flexible = model.beam(link).flexible
         self._beam = BentBeam(model, link, np.linspace(0.0, flexible.length, STATIONS))
@@ -25,27 +27,40 @@ class Skin:
         place = x / flexible.length * (STATIONS - 1)
         self._left = np.minimum(place.astype(int), STATIONS - 2)
         self._weight = place - self._left
+        # A swept section needs no values between two stations.
+        nearest = np.rint(place).astype(int)
+        self._station = nearest if np.abs(place - nearest).max() < 1e-9 else None
         self._offset = points - x[:, None] * np.eye(3)[0]       # from the axis, section's axes
+        self._from_axis = np.column_stack((self._offset, np.ones(len(points))))
         self._points = points
+        self._straight = points[faces.ravel()] if straight is None else straight
 
     def _between(self, values: np.ndarray) -> np.ndarray:
         """Values at the stations (k, ...) as values at the points (p, ...)."""
+        if self._station is not None:
+            return values.take(self._station, axis=0)
         weight = self._weight.reshape(-1, *([1] * (values.ndim - 1)))
         return (1.0 - weight) * values[self._left] + weight * values[self._left + 1]
 
     def in_beam(self, q: np.ndarray) -> np.ndarray:
         """Points (p, 3), m, in the beam's frame at the state q (n,)."""
-        position, rotation = self._beam.sections(q)
-        turned = np.einsum('pij,pj->pi', self._between(rotation), self._offset)
-        return self._between(position) + turned
+        return self._at_sections(q, np.eye(4))
 
     def vertices(self, q: np.ndarray, pose: np.ndarray) -> np.ndarray:
         """Points (p, 3), m, in the world, the link's frame being at `pose` (4, 4)."""
-        return placed(self.in_beam(q), pose @ self._origin)
+        return self._at_sections(q, pose @ self._origin)
 
-    def undeformed(self, pose: np.ndarray) -> np.ndarray:
-        """The same of the straight link."""
-        return placed(self._points, pose @ self._origin)
+    def _at_sections(self, q: np.ndarray, root: np.ndarray) -> np.ndarray:
+        """Points (p, 3) with their sections, the beam's frame being at `root` (4, 4)."""
+        position, rotation = self._beam.sections(q)
+        sections = np.empty((len(position), 3, 4))
+        np.matmul(root[:3, :3], rotation, out=sections[:, :, :3])
+        sections[:, :, 3] = placed(position, root)
+        return np.einsum('pij,pj->pi', self._between(sections), self._from_axis)
+
+    def straight(self) -> np.ndarray:
+        """Corners (c, 3), m, of the triangles of the straight link, in the link's frame."""
+        return placed(self._straight, self._origin)
 
     def strain(self, q: np.ndarray) -> np.ndarray:
         """(p,) m/m: axial strain by bending, -y v'' - z w'', positive in tension."""
@@ -64,8 +79,11 @@ def placed(points: np.ndarray, pose: np.ndarray) -> np.ndarray:
 
 def swept(model: Model, link: str) -> Skin:
     """The section swept along the beam, closed at both ends; outer faces look outwards."""
-    points = _outline(model.beam(link).flexible)
-    return Skin(model, link, points.reshape(-1, 3), _triangles())
+    rings = _outline(model.beam(link).flexible)
+    turns = np.abs(rings[2:] - 2.0 * rings[1:-1] + rings[:-2]).max(axis=(1, 2)) > 1e-9
+    few = rings[np.concatenate(([True], turns, [True]))]        # where the outline turns
+    return Skin(model, link, rings.reshape(-1, 3), _triangles(len(rings)),
+                few.reshape(-1, 3)[_triangles(len(few)).ravel()])
 
 
 def _outline(flexible: FlexibleLink) -> np.ndarray:
@@ -86,12 +104,12 @@ def _outline(flexible: FlexibleLink) -> np.ndarray:
     return points
 
 
-def _triangles() -> np.ndarray:
-    rows, columns = np.meshgrid(np.arange(STATIONS - 1), np.arange(CORNERS), indexing='ij')
+def _triangles(rings: int) -> np.ndarray:
+    rows, columns = np.meshgrid(np.arange(rings - 1), np.arange(CORNERS), indexing='ij')
     first = rows * CORNERS + columns
     second = rows * CORNERS + (columns + 1) % CORNERS
     sides = np.concatenate([
         np.stack((first, second, second + CORNERS), axis=-1).reshape(-1, 3),
         np.stack((first, second + CORNERS, first + CORNERS), axis=-1).reshape(-1, 3)])
     fan = np.array([(0, k, k + 1) for k in range(1, CORNERS - 1)])
-    return np.concatenate((sides, fan[:, ::-1], fan + (STATIONS - 1) * CORNERS))
+    return np.concatenate((sides, fan[:, ::-1], fan + (rings - 1) * CORNERS))

@@ -109,7 +109,7 @@ def test_a_long_mesh_bends_with_its_sections(arm):
     q = arm.statics([0.0, 1.2, 0.4, 0.2])[0]
     pose = arm.pose(q, 'link2')
     points = skin.vertices(q, pose)
-    straight = skin.undeformed(np.eye(4))
+    straight = skin.vertices(np.zeros(arm.n), np.eye(4))
     for at in np.random.default_rng(2).integers(0, len(points), 20):
         section = arm.pose(q, 'link2', float(np.clip(straight[at, 0], 0.0, 2.0)))
         expected = section[:3, 3] + section[:3, 1:3] @ straight[at, 1:]
@@ -119,7 +119,7 @@ def test_a_long_mesh_bends_with_its_sections(arm):
 
 def test_a_mirrored_mesh_still_looks_outwards(arm):
     skin = bent_mesh(arm, 'link2', SOLID, np.diag((1.0, -0.1, 0.1, 1.0)))
-    assert volume(skin.undeformed(np.eye(4))[skin.faces]) > 0.0
+    assert volume(skin.vertices(np.zeros(arm.n), np.eye(4))[skin.faces]) > 0.0
 
 
 URDF = """<robot name="meshed">

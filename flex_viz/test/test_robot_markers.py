@@ -97,8 +97,12 @@ def test_bent_links_are_whole_triangles_at_the_sections(arm, bent):
     ghost = of(RobotMarkers(arm).at(0.0, bent), 'straight')[1]
     flat = bent.copy()
     flat[arm.n_joints:] = 0.0
-    assert np.linalg.norm(ghost.points - arm.pose(flat, 'tool')[:3, 3], axis=1).min() < 0.3
-    assert np.abs(ghost.points - link3.points).max() > 0.01
+    straight = arm.pose(flat, 'link3')
+    assert np.allclose(ghost.position, straight[:3, 3]) and 0 < len(ghost.points) < 200
+    assert ghost.turn == pytest.approx(quaternion(straight))
+    ends = ghost.points @ straight[:3, :3].T + straight[:3, 3]
+    assert np.linalg.norm(ends - arm.pose(flat, 'link3', 1.8)[:3, 3], axis=1).min() < 0.04
+    assert np.abs(ends.max(axis=0) - link3.points.max(axis=0)).max() > 0.01
 
 
 def test_exaggeration_moves_the_links_and_leaves_the_colours(arm, bent):

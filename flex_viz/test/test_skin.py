@@ -66,13 +66,31 @@ def test_the_skin_follows_the_bent_and_twisted_axis(arm, bent):
         section = arm.pose(bent, 'link3', x)
         assert np.allclose(rings[at].mean(axis=0), section[:3, 3], atol=1e-9)
         local = (rings[at] - section[:3, 3]) @ section[:3, :3]
-        straight = skin.undeformed(np.eye(4)).reshape(STATIONS, CORNERS, 3)[at]
+        straight = skin.vertices(np.zeros(arm.n), np.eye(4)).reshape(STATIONS, CORNERS, 3)[at]
         assert np.allclose(local[:, 1:], straight[:, 1:], atol=1e-9)
+
+
+def volume(corners):
+    """m3 within triangles (3 f, 3) whose outer sides look outwards."""
+    a, b, c = corners.reshape(-1, 3, 3).transpose(1, 0, 2)
+    return np.einsum('fi,fi->', a, np.cross(b, c)) / 6
+
+
+@pytest.mark.parametrize('name, link', [('cibicik_arm', 'link2'), ('lab_link', 'link1'),
+                                        ('flexible_tree', 'left_arm')])
+def test_the_straight_link_is_the_same_body_with_fewer_triangles(name, link):
+    model = Model(load_robot(name))
+    skin = swept(model, link)
+    whole = skin.vertices(np.zeros(model.n), np.eye(4))[skin.faces.ravel()]
+    few = skin.straight()
+    assert volume(few) == pytest.approx(volume(whole), rel=1e-9) and volume(few) > 0.0
+    assert len(few) < 0.2 * len(whole)
+    assert np.allclose(np.ptp(few, axis=0), np.ptp(whole, axis=0))
 
 
 def test_strain_is_that_of_the_curvature(arm, bent):
     skin = swept(arm, 'link2')
-    points = skin.undeformed(np.eye(4))
+    points = skin.vertices(np.zeros(arm.n), np.eye(4))
     for at in (5, 100, 200):
         x, y, z = points[at]
         _, about_y, about_z = arm.curvature(bent, 'link2', x)
