@@ -171,6 +171,19 @@ def test_lockstep_waits_for_the_terms_of_the_state(bench):
     assert np.isclose(bench.effort, 2.0 * terms.g[0] + terms.M[0, 0])
 
 
+@pytest.mark.parametrize('bench', [{'sync': 'lockstep', 'terms_source': 'model',
+                                    'state_timeout': 0.2}], indirect=True)
+def test_lockstep_waits_for_states_as_long_as_it_takes(bench):
+    """A simulator that is held up loses nothing: no fail-safe, no other motion after it."""
+    assert bench.state(1.0)
+    before = len(bench.commands)
+    assert bench.until(lambda: bench.status().startswith('no state for 0.'), 100)
+    assert not bench.until(lambda: len(bench.commands) > before, 50)
+    assert 'time stands still' in bench.status()
+    assert bench.state(1.01) and bench.status() == 'running'
+    assert bench.control.loop.controller is bench.control._wanted
+
+
 @pytest.mark.parametrize('bench', [{'terms_source': 'model'}], indirect=True)
 def test_the_own_model_needs_no_topic(bench):
     assert bench.state(1.0)

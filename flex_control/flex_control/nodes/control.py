@@ -224,7 +224,9 @@ class Control(Node):
             self._heard = now
         self._watched = now
         silent = now - self._heard
-        if state is None or silent < self._settings.state_timeout:
+        # In lockstep simulated time stands still meanwhile: nothing moves unseen, and a run must
+        # not depend on how long a busy machine holds the simulator up.
+        if state is None or self._settings.lockstep or silent < self._settings.state_timeout:
             return
         self._safe.begin(f'no state for {silent:.1f} s')
         self._safe.act_unseen(state)
@@ -234,6 +236,7 @@ class Control(Node):
         missing = self._drives.missing(self._wanted)
         if self._waiting is not None:
             missing = missing or self._inputs.missing(self._wanted, self._waiting.time)
+        silent = time.monotonic() - self._heard
         if self._safe.why:
             level = DiagnosticStatus.ERROR
             text = f'fail-safe ({self._safe.kind}): {self._safe.why}'
@@ -243,6 +246,8 @@ class Control(Node):
             level, text = DiagnosticStatus.WARN, f'{self._name} waits for what it needs'
         elif self._last is None:
             text = 'waiting for a state'
+        elif silent > self._settings.state_timeout:      # in lockstep; else the fail-safe acts
+            level, text = DiagnosticStatus.WARN, f'no state for {silent:.1f} s: time stands still'
         return level, text, {
             'controller': self._name,
             'states received': self._state_input.received,

@@ -60,8 +60,8 @@ def declare_settings(node: Node) -> Settings:
         input_timeout=number('input_timeout', 0.2, 'free: simulated s without terms or '
                              'measurements that the controller needs until the fail-safe acts',
                              1e-3, 1e3),
-        state_timeout=number('state_timeout', 1.0, 'wall s without a state until the fail-safe '
-                             'acts', 1e-2, 1e3),
+        state_timeout=number('state_timeout', 1.0, 'free: wall s without a state until the '
+                             'fail-safe acts', 1e-2, 1e3),
         fail_safe=declare(node, 'fail_safe', 'hold', 'what acts when states, terms or '
                           'measurements are lost or the controller fails: hold (come to rest and '
                           'stay, by pd), zero (no effort, the drives still damp), none (no '
