@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,14 +13,6 @@ from flex_dynamics.kernels.handle import MATRIX, NUMBERS, prepare
 
 class CommandError(ValueError):
     """A command that was refused; the text is for /diagnostics."""
-
-
-class Command(NamedTuple):
-    """A good command: kinds of targets (rows of EffortGate.targets) and joints, and numbers."""
-
-    kinds: list[int]
-    joints: np.ndarray
-    values: np.ndarray        # (kinds, joints)
 
 
 KINDS = ('effort', 'position', 'velocity')
@@ -53,7 +44,6 @@ class EffortGate:
         self._least[1] = [one.lower for one in each]
         self.limited = 0
         self._known: list[str] = []
-        self._all = np.arange(len(self.names))
         self._places = np.zeros(0, dtype=int)
         self.targets = self._motors[rows.EFFORT:rows.VELOCITY + 1]
         self.effort, self.position, self.velocity = self.targets      # views of its rows
@@ -66,14 +56,35 @@ class EffortGate:
 
     def accept(self, names: Sequence[str], effort, position=(), velocity=()) -> None:
         """Take a command, or raise CommandError and leave everything as it was."""
-        self.take(self.check(names, effort, position, velocity))
+        if names == self.names and len(effort) == len(position) == len(velocity):
+            self.accept_all(effort, position, velocity)
+            return
+        kinds, values = self._check(names, effort, position, velocity)
+        at = np.ix_(np.array(kinds), self._places)
+        within = np.minimum(np.maximum(values, self._least[at]), self._most[at])
+        self.targets[at] = within
+        self.limited += bool((within != values).any())
 
-    def check(self, names: Sequence[str], effort, position=(), velocity=()) -> Command:
-        """The command as numbers; CommandError if it is not a good one."""
+    def accept_all(self, effort: np.ndarray, position: np.ndarray,
+                   velocity: np.ndarray) -> None:
+        """`accept` of a command for every joint in order, arrays (n_joints,), in microseconds."""
+        given, joints = (effort, position, velocity), len(self._index)
+        cut = -1
+        if len(effort) == len(position) == len(velocity) == joints == len(self.names):
+            try:
+                cut = take_command(*given, self._motors)
+            except TypeError:        # not an array of float64 in one piece
+                cut = take_command(*np.array(given, dtype=float), self._motors)
+        if cut < 0:
+            self._check(self.names, *given)
+        self.limited += cut
+
+    def _check(self, names: Sequence[str], *given) -> tuple[list[int], np.ndarray]:
+        """Which of KINDS a command has, and its numbers (kinds, names); CommandError if it is
+        not a good one."""
         if list(names) != self._known:
             self._learn(names)
-        given = (effort, position, velocity)
-        if not len(effort):
+        if not len(given[0]):
             raise CommandError('effort: expected one number a name, found none')
         kinds = [kind for kind, values in enumerate(given) if len(values)]
         for kind in kinds:
@@ -81,34 +92,12 @@ class EffortGate:
                 raise CommandError(f'{KINDS[kind]}: expected {len(self._known)} numbers, one a '
                                    f'name, found {len(given[kind])}')
         values = np.array([given[kind] for kind in kinds], dtype=float)
-        if np.count_nonzero(np.isfinite(values)) < values.size:
-            row, column = np.argwhere(~np.isfinite(values))[0]
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad):
+            row, column = bad[0]
             raise CommandError(f'{KINDS[kinds[row]]}: expected finite numbers, found '
                                f'{values[row, column]} for {self._known[column]}')
-        return Command(kinds, self._places, values)
-
-    def take(self, command: Command) -> None:
-        """Let a command act from now on, cut to the limits."""
-        # slices, where a command names every joint in order: twice as fast
-        at: Any = (slice(None) if command.joints is self._all and len(command.kinds) == 3
-                   else np.ix_(np.array(command.kinds), command.joints))
-        within = np.minimum(np.maximum(command.values, self._least[at]), self._most[at])
-        self.targets[at] = within
-        self.limited += bool(np.count_nonzero(within != command.values))
-
-    def accept_all(self, effort: np.ndarray, position: np.ndarray,
-                   velocity: np.ndarray) -> None:
-        """`accept` of a command for every joint in order, arrays (n_joints,), in microseconds."""
-        given = effort, position, velocity
-        cut = -1
-        if len(effort) == len(position) == len(velocity) == len(self.names):
-            try:
-                cut = take_command(*given, self._motors)
-            except TypeError:        # not an array of float64 in one piece
-                cut = take_command(*np.array(given, dtype=float), self._motors)
-        if cut < 0:
-            self.check(self.names, *given)
-        self.limited += cut
+        return kinds, values
 
     def _learn(self, names: Sequence[str]) -> None:
         if not names:
@@ -120,5 +109,4 @@ class EffortGate:
         if len(set(names)) != len(names):
             raise CommandError('name: a joint is named twice')
         self._known = list(names)
-        self._places = (self._all if self._known == self.names
-                        else np.array([self._index[name] for name in names]))
+        self._places = np.array([self._index[name] for name in names])

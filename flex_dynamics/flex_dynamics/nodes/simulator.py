@@ -238,11 +238,10 @@ class Simulator(Node):
         timing = self.timing
         if timing.lockstep and is_copy(when, self.tick, timing, self._answered):
             return
-        gate = self.plant.gate
         try:
             self._owner.admit(info['publication_sequence_number'], time.monotonic())
             tick = answered_tick(when, self.tick, self._command_tick, timing)
-            gate.take(gate.check(names, *command))
+            self.plant.gate.accept(names, *command)
             self._safe = False
         except CommandError as error:
             self._rejected += 1
