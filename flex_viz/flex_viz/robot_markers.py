@@ -12,7 +12,6 @@ A marker has the same namespace and id in every picture, so that RViz moves it a
 """
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +24,7 @@ from flex_viz.colours import Range, rgba, told
 from flex_viz.elastic import scaled, tip_frame
 from flex_viz.gauges import Gauges
 from flex_viz.marker import Marker, quaternion
+from flex_viz.tip_way import TipWay
 from flex_viz.visuals import mesh_path
 
 GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
@@ -72,7 +72,6 @@ class RobotMarkers:
         self._straight = {name: skin.straight() for name, skin in self.robot.skins.items()}
         self._slots: list[str] = []                # frames that were pushed, in order
         self._pushed: set[str] = set()             # those whose arrows are in RViz
-        self._way: deque[tuple[float, np.ndarray]] = deque()
         self.options = options
 
     @property
@@ -87,7 +86,7 @@ class RobotMarkers:
         self._options = options
         self._legends: dict[float, list[Marker]] = {}      # by the top of the colours
         self._range = Range(options.coloured_by, options.top)
-        self._way.clear()
+        self._way = TipWay(options.path)
 
     def at(self, time: float, q: np.ndarray, pushes: Iterable[Push] = ()) -> list[Marker]:
         """The picture of the state q (n,) at `time` (s)."""
@@ -141,20 +140,13 @@ class RobotMarkers:
         return markers
 
     def _path(self, time: float, drawn: np.ndarray) -> list[Marker]:
-        way = self._way
-        if way and time < way[-1][0]:
-            way.clear()                            # the clock was set back
         if not self._options.path:
             return [Marker('tip', 0, action=kinds.DELETE)]
-        if not way or time > way[-1][0]:
-            way.append((time, self.model.pose(drawn, self._tip)[:3, 3]))
-        while way[0][0] < time - self._options.path:
-            way.popleft()
-        points = [point for _, point in way]
+        points = self._way.add(time, self.model.pose(drawn, self._tip)[:3, 3])
         if len(points) == 1:
-            points *= 2                            # RViz complains of a line with one end
+            points = points.repeat(2, axis=0)      # RViz complains of a line with one end
         return [Marker('tip', 0, kinds.LINE_STRIP, colour=PATH,
-                       scale=(0.002 * self._reach, 0.0, 0.0), points=np.array(points))]
+                       scale=(0.002 * self._reach, 0.0, 0.0), points=points)]
 
     def _gauge_markers(self, q: np.ndarray, drawn: np.ndarray, bent: Bent,
                        top: float) -> list[Marker]:

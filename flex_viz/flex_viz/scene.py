@@ -5,7 +5,6 @@ each shade.
 """
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from flex_viz.colours import Range, shades
 from flex_viz.elastic import scaled, tip_frame
 from flex_viz.marker import quaternion
 from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.tip_way import TipWay
 from flex_viz.visuals import Visual, mesh_path
 
 SHADES = 9
@@ -61,7 +61,7 @@ class Scene:
                                                     visible=False)
         self._way = self._scene.add_line_segments('/tip', line, PATH, thickness=width,
                                                   visible=False)
-        self._points: deque[tuple[float, np.ndarray]] = deque()
+        self._path_so_far = TipWay(PATH_SPAN)
         self._ranges = {by: Range(by) for by in ('strain', 'deflection', 'none')}
         self.top = 0.0                 # of the colours
 
@@ -86,7 +86,7 @@ class Scene:
 
     def forget(self) -> None:
         """Begin the tip's way and the range of the colours anew."""
-        self._points.clear()
+        self._path_so_far.clear()
         for one in self._ranges.values():
             one.reset()
 
@@ -132,14 +132,7 @@ class Scene:
             mesh.color = (int(colours[at, 0]), int(colours[at, 1]), int(colours[at, 2]))
 
     def _show_path(self, time: float, drawn: np.ndarray) -> None:
-        points = self._points
-        if points and time < points[-1][0]:
-            points.clear()
-        if not points or time > points[-1][0]:
-            points.append((time, self.model.pose(drawn, self.tip)[:3, 3]))
-        while points[0][0] < time - PATH_SPAN:
-            points.popleft()
-        way = np.array([point for _, point in points])
+        way = self._path_so_far.add(time, self.model.pose(drawn, self.tip)[:3, 3])
         self._way.visible = self.path and len(way) > 1
         if len(way) > 1:
             self._way.points = np.stack((way[:-1], way[1:]), axis=1).astype(np.float32)
