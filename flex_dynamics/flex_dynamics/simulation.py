@@ -19,7 +19,7 @@ class Simulation:
 
     `advance` runs many inner steps in one kernel call and allocates nothing. A servo, if set,
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
-    tolerance: relative change of speeds at which the sweeps of a step end; 1e-4 is enough
+    tolerance: error of speeds, relative, at which the sweeps of a step end; 1e-4 is enough
     for damped motion and saves a third of the time. balance: let energy grow by the work done and
     by nothing else, at the cost of a third of a sweep a step; not on floating and planar bases.
     """

@@ -47,6 +47,7 @@ HALVINGS = 6               # a step is cut into 64 at most
 LARGEST_SCALING = 0.05     # of speeds in one step, to balance energy; the rest is kept for later
 LARGEST_ERROR = 5e-3       # energy error of a step by kinetic energy, else it is cut; ...
 COARSE_ERROR = 5e3         # ... or this times the tolerance, if that is more
+FASTEST_RATE = 1e-3        # at which sweeps are taken to converge; faster may be chance
 FASTEST = 1e3              # rad or m a step: what runs away goes on to infinity from there
 SMALLEST_SHARE = 1e-9      # kinetic energy below this share of the rest is not worth balancing
 
@@ -72,7 +73,7 @@ def step(table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points, w
     if friction or pinned:
         for i in range(n):
             base_force[i] = force[i]
-    power = 0.0
+    power, last = 0.0, 0.0
     for sweep in range(most):
         for i in range(n):
             qm[i] = qp[i] + 0.25 * h * h * a[i]
@@ -107,8 +108,11 @@ def step(table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points, w
                 return DIVERGED, sweep + 1, power
             error = max(error, change / (1.0 + abs(v[i]) + h * abs(new[i])))
             a[i] = new[i]
-        if error < tolerance:
+        # The sweeps converge linearly: what is left is the last change times rate / (1 - rate).
+        rate = max(error / last, FASTEST_RATE)
+        if error < tolerance or (rate < 1.0 and error * rate < tolerance * (1.0 - rate)):
             return 0, sweep + 1, power
+        last = error
     return NOT_CONVERGED, most, power
 
 
