@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+import cibicik_appendix as appendix
 import dual_screws
 import matplotlib.pyplot as plt
 import numpy as np
@@ -142,6 +143,28 @@ def test_linear_order_is_dual_matrices(claims, models):
         note="(71) with -psi', (105) corrected")
     claims.value('Cibicik-Egeland (109)', 'gravity of order linear', dual_screws.gravity_force(
         model, q), model.gravity_force(q), 1e-12, relative=True, unit='SI')
+
+
+def test_velocity_of_the_appendix(claims):
+    """Row C3: (148) and (149) against w03 x p."""
+    rng = np.random.default_rng(3)
+    points = [appendix.Point(*rng.uniform(-2.0, 2.0, 2), rng.normal(size=3), 1.3,
+                             *rng.normal(size=(2, 3)), *rng.normal(size=(2, 2)))
+              for _ in range(50)]
+    exact = np.array([appendix.by_cross_products(at) for at in points])
+    for last, most in ((False, 1e-13), (True, None)):
+        off = np.abs([appendix.equation_148(at, last) for at in points] - exact).max()
+        if most is not None:
+            claims.bound('row C3', '(148) without its last line, 50 states', off, most, unit='m/s',
+                         note='- dt3 x [...] x2 is in the line with (u2 + dt3) already')
+        else:
+            claims.fact('row C3', '(148) as printed', 'fails', f'off by {off:.2g} m/s', off > 0.1)
+    off = {share: max(np.abs(appendix.equation_149(at.small(share))
+                             - appendix.by_cross_products(at.small(share))).max()
+                      for at in points) for share in (1e-3, 5e-4)}
+    claims.value('row C3', '(149) is right to first order: its error by that of half the '
+                 'deflections', 4.0, off[1e-3] / off[5e-4], 0.01,
+                 note=f'{off[1e-3]:.2g} m/s with deflections of 1e-3')
 
 
 def test_manoeuvre_with_steps(claims, jumping):
