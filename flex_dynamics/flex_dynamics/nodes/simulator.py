@@ -121,14 +121,19 @@ class Simulator(Node):
         """Go on, or pause."""
         self.playing = playing
         self._waits_since = time.monotonic()
-        self._pacing.restart(time.monotonic())
-        self._pump()
+        self._pacing.restart()
+        self._go_on()
 
     def grant(self, periods: int) -> None:
         """Let so many periods pass although paused."""
         self._credits = periods
         self._waits_since = time.monotonic()
-        self._pump()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Go on in lockstep; free running the timer does."""
+        if self.timing.lockstep:
+            self._pump()
 
     def reset(self, state: bool, clock: bool, payloads: bool = False) -> None:
         """Back to the start pose, to time zero, to no payload, or any of these."""
@@ -149,7 +154,7 @@ class Simulator(Node):
         self._command_tick = self.tick
         self._answered = self._safe = False
         self._waits_since = time.monotonic()
-        self._pacing.restart(time.monotonic())
+        self._pacing.restart()
         self._publish()
 
     def _on_timer(self) -> None:
@@ -172,7 +177,7 @@ class Simulator(Node):
                 self._advance()
             return
         if not (self.moving and self._started):
-            self._pacing.restart(time.monotonic())
+            self._pacing.restart()
             return
         until = time.monotonic() + RESEND
         due = self._pacing.due(time.monotonic()) if self.playing else self._credits
@@ -254,8 +259,7 @@ class Simulator(Node):
             tick, self._safe = self.tick, True
         self._started = self._answered = True
         self._command_tick = tick
-        if timing.lockstep:
-            self._pump()
+        self._go_on()
 
     def _commanders(self) -> list[str]:
         found = self.get_publishers_info_by_topic(self.resolve_topic_name('joint_commands'))
