@@ -1,4 +1,8 @@
-"""Mladenova: vector-parameters, operation counts, elastic joint, interpolation of rotations."""
+"""Mladenova: vector-parameters, operation counts, elastic joint, interpolation of rotations.
+
+In her table 3 the products 852 and 800 of n = 6 are printed in each other's row: the formulae
+beside them say which is which.
+"""
 from __future__ import annotations
 
 from collections import Counter
@@ -178,6 +182,91 @@ def test_misprints(claims):
          lambda a, b, c, _: pitch(a, b, c, 1.0), 'dp/dt for p, and + cd^2 below')
 
 
+def test_couples_are_no_group_as_printed(claims):
+    """(82) to (88): a rotation as two orthogonal unit vectors x, y, its first two columns."""
+    def couple_parameter(R):
+        x, y, z = R.T
+        return np.array([y[2] - z[1], z[0] - x[2], x[1] - y[0]]) / (1.0 + x[0] + y[1] + z[2])
+
+    def printed(R1, R2):
+        """(88), a_i = x_i x E."""
+        a1, a2 = (2.0 * unskew(R) for R in (R1, R2))
+        w1, w2 = (np.sqrt(np.maximum(4.0 - a @ a, 0.0)) for a in (a1, a2))
+        below = w1 + w2 - w1 * w2 - a1 @ a2
+        return ((2.0 - w2) * R1[:, 0] + (2.0 - w1) * R2[:, 0]) / below
+
+    claims.bound('Mladenova', '(83) c of a couple x, y', worst(
+        lambda a, *_: couple_parameter(vp.rotation(a)) - a), SIZE)
+    claims.bound('Mladenova', '(83) and (67): couple of two rotations', worst(
+        lambda a, b, *_: vp.rotation(vp.compose(couple_parameter(vp.rotation(a)), couple_parameter(
+            vp.rotation(b))))[:, 0] - (vp.rotation(a) @ vp.rotation(b))[:, 0]), SIZE,
+        note='the way round: c, which has a group law')
+    lengths = [np.linalg.norm(printed(vp.rotation(a), vp.rotation(b)))
+               for a, b, *_ in 0.3 * samples()]
+    claims.fact('Mladenova, row Z2', '(86) to (88) as printed: |x3| of 200 pairs of rotations',
+                'fails', f'{min(lengths):.2f} to {max(lengths):.2f}, not 1',
+                max(lengths) - min(lengths) > 0.1, note='not the group law; no correction of the '
+                'formula is known, its denominator vanishes for small rotations')
+
+
+def body_chain(seed: int) -> tuple[Model, np.ndarray]:
+    """Three rigid bodies on revolute joints about random axes (3, 3), without weight."""
+    rng = np.random.default_rng(seed)
+    turned = rng.normal(size=(3, 3))
+    turned /= np.linalg.norm(turned, axis=1)[:, None]
+    text = '<robot name="bodies"><gravity xyz="0 0 0"/><link name="link0"/>'
+    for i, axis in enumerate(turned, 1):
+        place, centre = (' '.join(f'{x:.17g}' for x in rng.normal(size=3)) for _ in range(2))
+        a, b, c = rng.uniform(0.1, 0.2, 3)
+        text += f"""<link name="link{i}"><inertial><origin xyz="{centre}"/>
+          <mass value="{i}"/><inertia ixx="{a}" iyy="{b}" izz="{c}" ixy="0.01" ixz="0.02"
+          iyz="-0.01"/></inertial></link><joint name="joint{i}" type="continuous">
+          <parent link="link{i - 1}"/><child link="link{i}"/><origin xyz="{place}"/>
+          <axis xyz="{' '.join(f'{x:.17g}' for x in axis)}"/></joint>"""
+    return Model(load_robot(text + '</robot>')), turned
+
+
+def kinetic_energy(model: Model, joint_axes, q, v, right: bool) -> float:
+    """By (114) to (132), q in c_i = tan(q_i / 2) n_i; right: with (117), (127), (129), (130)
+    corrected."""
+    c = np.tan(0.5 * q)[:, None] * joint_axes
+    rates = (0.5 * (1.0 + np.tan(0.5 * q) ** 2) * v)[:, None] * joint_axes
+    g, total = np.zeros(3), 0.0
+    blocks = []                                             # O(g_{k-1}) N(c_k)
+    for k, link in enumerate(model.robot.links[1:]):
+        N = (2.0 if right else 1.0) / (1.0 + c[k] @ c[k]) * (skew(c[k]) + ONE)
+        blocks.append(vp.rotation(g) @ N)
+        g = vp.compose(g, c[k])
+        pose = model.pose(q, link.name)
+        centre = pose[:3, 3] + pose[:3, :3] @ link.inertia.centre
+        speed, turning = np.zeros(3), np.zeros(3)
+        for j in range(k + 1):
+            joint = model.pose(q, model.robot.links[j + 1].name)[:3, 3]
+            lever = joint - centre if right or j == k else -centre
+            speed += skew(lever) @ blocks[j] @ rates[j]
+            last = np.zeros(3) if j == 0 else c[j - 1]
+            part = blocks[j] if right else vp.rotation(last) @ N
+            turning += vp.rotation(-g) @ part @ rates[j]
+        spin = turning @ link.inertia.tensor @ turning
+        total += 0.5 * link.inertia.mass * speed @ speed + (0.5 if right else 1.0) * spin
+    return float(total)
+
+
+def test_kinetic_energy_in_vector_parameters(claims):
+    model, joint_axes = body_chain(1)
+    rng, found = np.random.default_rng(2), []
+    for q, v in rng.normal(size=(50, 2, 3)):
+        expected = model.energy(q, v)[0]
+        found.append([abs(kinetic_energy(model, joint_axes, q, v, right) / expected - 1.0)
+                      for right in (True, False)])
+    corrected, printed = np.max(found, axis=0)
+    claims.bound('Mladenova (127) to (132)', 'kinetic energy of three bodies, corrected, 50 '
+                 'states, relative', corrected, SIZE, note='(117) with 2; (127) p_k - p_G for '
+                 'every k; (129) O(g) for O(c); (130) 1/2 also for the turning')
+    claims.fact('Mladenova (127) to (130)', 'the same as printed', 'fails',
+                f'off by {100.0 * printed:.0f} %', printed > 0.1)
+
+
 def _second(c1, c2, signed: bool) -> np.ndarray:
     d1, d2 = vp.second_chart(c1), vp.second_chart(c2)
     if signed:
@@ -240,6 +329,23 @@ def rotated(c, p) -> np.ndarray:
     scale = 2.0 / (1.0 + c @ c)
     once = cross(c, p)
     return p + (once + cross(c, once)) * scale
+
+
+def test_operations_of_table_2(claims):
+    """Jacobians; formulae alone are given: products, sums, transcendental functions."""
+    table = {'Waldron': ((30, -55), (15, -38), (2, -2), (24, -42), (22, -41)),
+             'Ribble': ((30, -11), (18, -20), (2, 0), (24, -6), (22, -3)),
+             'Renaud': ((30, -87), (15, -66), (2, -2), (24, -52), (22, -60)),
+             'Paul': ((30, -25), (15, -22), (2, 0), (24, -26), (22, -26)),
+             'Orin and Schrader': ((30, -18), (14, -15), (2, 0), (24, -10), (22, -12))}
+    for name, rows in table.items():
+        m, a, f, vm, va = (6 * slope + cut for slope, cut in rows)
+        claims.fact('Mladenova table 2', f'{name}: products, sums and functions for n = 6',
+                    'printed: more than 30 % less', f'{m}, {a}, {f} become {vm}, {va}, 6: '
+                    f'{100 * ((vm + va + 6) / (m + a + f) - 1):+.0f} % of all',
+                    vm < m and va > a and f > 6, note='by her own formulae products fall by a '
+                    'fifth, functions by half, and sums grow: what is claimed of "elementary '
+                    'operations" (section 1) does not follow from this table')
 
 
 def test_operations_of_table_3(claims):
