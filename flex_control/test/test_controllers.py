@@ -14,6 +14,7 @@ from flex_control import (
 )
 from flex_control.controllers import GROUP
 from flex_control.static_load import StaticLoad
+from flex_control.trial import run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation
 
@@ -113,3 +114,10 @@ def test_default_gains_bring_a_small_arm_to_its_goal():
         error = controller.reference.velocity - simulation.v[:1]
         simulation.advance(2, controller.update(tick * 0.002, 0.002) - controller.kd * error)
     assert abs(simulation.q[0] - 0.5) < 2e-3
+
+
+def test_default_gains_let_a_light_wrist_hold_against_the_arm(arm):
+    """With gains from its own inertia alone it would swing 0.6 rad off."""
+    motion = MinimumJerk([0.0, 0.52, 2.09, 0.52], [0.5, 0.9, 1.4, 0.9], 1.0, start=0.1)
+    result = run_trial(PD(arm), motion, 2.0, period=2e-3, step=1e-3)
+    assert np.abs(result.joint_error()).max() < 0.05

@@ -78,8 +78,9 @@ def run(listener, launch, **arguments):
 
 
 def test_the_motion_is_that_of_two_processes_to_the_last_bit(listener, launch):
-    apart = run(listener, launch, in_process='false')
-    within = run(listener, launch, in_process='true')
+    """By the controller that needs most: encoders, gauges and IMU, drives and the step's way."""
+    apart = run(listener, launch, in_process='false', controller='lqg')
+    within = run(listener, launch, in_process='true', controller='lqg')
     assert len(apart) == 301 and len(within) == 61, (len(apart), len(within))
     for at, state in within.items():
         assert state.tobytes() == apart[at].tobytes(), at

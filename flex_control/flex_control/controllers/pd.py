@@ -6,12 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
-from flex_control.gains import safe_bandwidth
+from flex_control.gains import safe_bandwidth, shared_inertia
 from flex_control.parameters import Parameter
 from flex_control.static_load import StaticLoad
 from flex_control.tip_compensation import TipCompensation
 from flex_control.trajectories.base import Reference
-from flex_dynamics.joint_inertia import largest_joint_inertia
 
 SHARE_OF_FIRST_FREQUENCY = 0.3
 
@@ -24,7 +23,7 @@ class PD(Controller):
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('kp', (), 'position gains; empty: from the largest inertia and the bandwidth',
+        Parameter('kp', (), 'position gains; empty: from the inertia and the bandwidth',
                   'N m/rad or N/m', 0.0, 1e9, per_joint=True),
         Parameter('kd', (), 'speed gains; empty: critical damping at kp',
                   'N m s/rad or N s/m', 0.0, 1e9, per_joint=True),
@@ -41,10 +40,11 @@ class PD(Controller):
         model, given = self.model, self.parameters
         bandwidth = given['bandwidth'] or safe_bandwidth(model, SHARE_OF_FIRST_FREQUENCY)
         self.kp, self.kd = given['kp'], given['kd']
+        inertia = shared_inertia(model)
         if not self.kp.size:
-            self.kp = largest_joint_inertia(model) * bandwidth**2
+            self.kp = inertia * bandwidth**2
         if not self.kd.size:
-            self.kd = 2.0 * np.sqrt(self.kp * largest_joint_inertia(model))
+            self.kd = 2.0 * np.sqrt(self.kp * inertia)
         self._share()
         self._static_load = StaticLoad(model)
         self._tip = TipCompensation(model, given['tip_frame'])

@@ -184,6 +184,8 @@ class Control(Node):
                 self._safe.end(state)
                 if running is not wanted:
                     loop.set_controller(wanted)
+                if running is not wanted or self._last is None:
+                    self._drives.runs(wanted)
         elif self._last is None or (self._settings.lockstep
                                     and self._inputs.missing(running, state.time)):
             return                             # time stands still until it comes

@@ -62,6 +62,9 @@ class DirectDrives:
             raise NodeError(f'the drives can not be as the controller asks: {result.reason}')
         controller.set_drives(*gains)
 
+    def runs(self, controller: Controller) -> None:
+        self.want(controller)        # a fail-safe may have asked for others
+
     def missing(self, controller: Controller) -> str:
         return ''
 

@@ -19,7 +19,12 @@ Gains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_join
 
 class Drives:
     """Sets the parameters drive.stiffness and drive.damping of the node `drive_node`, which takes
-    the drives' place; without such a node the drives are as this node's own drive.* say."""
+    the drives' place; without such a node the drives are as this node's own drive.* say.
+
+    A law that runs with less damping than it counts on may be unstable, with more it is not. So
+    when another controller takes over, the drives first take the larger gains of both; then the
+    law changes, and they take those of the new one.
+    """
 
     def __init__(self, node: Node, model: Model, arrived: Callable[[], None]) -> None:
         self._node, self._arrived = node, arrived
@@ -30,6 +35,8 @@ class Drives:
         self._client = None
         self._answer: Future | None = None
         self._wanted: Controller | None = None
+        self._runs: Controller | None = None        # that has the robot
+        self._fallback: Controller | None = None    # that holds the robot, if a fail-safe acts
         self._problem = ''
         if self._other:
             self._has = None
@@ -44,7 +51,13 @@ class Drives:
             controller.set_drives(*self._has)
         else:
             self._problem = ''
+            controller.set_drives(*controller.drive_gains())
             self.go_on()
+
+    def runs(self, controller: Controller) -> None:
+        """This controller has the robot now: the drives need not be as the one before asked."""
+        self._runs, self._fallback = controller, None
+        self.go_on()
 
     def restart(self) -> None:
         """The robot may be another one: ask again."""
@@ -53,18 +66,21 @@ class Drives:
             self.go_on()
 
     def missing(self, controller: Controller) -> str:
-        """Why the drives are not as this controller asks, in words; empty if they are."""
-        if self._client is None or _equal(self._has, controller.drive_gains()):
+        """Why the drives do less than this controller asks, in words; empty if they do not."""
+        if self._client is None or _covers(self._has, controller.drive_gains()):
             return ''
         return self._problem or (f'the drives have not taken their gains yet; is there a node '
                                  f'{self._other!r} (drive_node)?')
 
     def tell_fallback(self, controller: Controller) -> None:
-        """Let drives that damp, with whatever gains, do all the damping of this one: speeds
-        fed back over a topic beside them could make the robot unstable."""
+        """Let drives that damp, with whatever gains, do all the damping of this one, and ask for
+        as much as it needs: speeds fed back over a topic beside them could make the robot
+        unstable."""
         damps = self._has is None or self._has[1].any()
         none = np.zeros(controller.model.n_joints)
         controller.set_drives(*(controller.drive_gains() if damps else (none, none)))
+        self._runs, self._fallback = None, controller
+        self.go_on()
 
     def go_on(self) -> None:
         """Ask the node that has the drives, once it is there; call it now and then."""
@@ -72,8 +88,11 @@ class Drives:
         if wanted is None or client is None or self._answer is not None or self._problem:
             return
         gains = wanted.drive_gains()
-        if _equal(self._has, gains):
-            wanted.set_drives(*gains)
+        if self._has is not None and self._runs is not wanted:
+            gains = _larger(self._has, gains)
+        if self._fallback is not None:
+            gains = _larger(gains, self._fallback.drive_gains())
+        if self._has is not None and all(map(np.array_equal, self._has, gains)):
             return
         if not client.service_is_ready():
             return
@@ -101,8 +120,12 @@ def parameters_of(gains: Gains) -> list[Parameter]:
             Parameter('drive.bandwidth', value=0.0)]     # it would stand in for no damping
 
 
-def _equal(has: Gains | None, wanted: Gains) -> bool:
-    return has is not None and all(map(np.array_equal, has, wanted))
+def _larger(one: Gains, other: Gains) -> Gains:
+    return np.maximum(one[0], other[0]), np.maximum(one[1], other[1])
+
+
+def _covers(has: Gains | None, wanted: Gains) -> bool:
+    return has is not None and all(map(np.array_equal, has, _larger(has, wanted)))
 
 
 def declare_drives(node: Node, model: Model) -> Gains:
