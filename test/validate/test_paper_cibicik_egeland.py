@@ -233,14 +233,18 @@ def test_figures(claims, smooth, jumping):
             'ramp, linear': (smooth['linear'], '--')}
     for number, kind, end, words in ((7, 'bend_y', 3.0, 'bending in xy'), (8, 'twist', 6.0,
                                      'torsion'), (9, 'bend_z', 6.0, 'bending in xz')):
-        figure, axes = plt.subplots(2, 2, figsize=(11, 5), sharex=True)
-        for axis, name in zip(axes.flat, [f'link{i}/{kind}/{k}' for i in (2, 3) for k in (1, 2)]):
+        figure, axes = plt.subplots(2, 4, figsize=(15, 5), sharex=True)
+        for column, name in zip(axes.T, [f'link{i}/{kind}/{k}' for i in (2, 3) for k in (1, 2)]):
             for label, (made, line) in runs.items():
                 shown = made.time <= end
-                axis.plot(made.time[shown], made.of(name)[shown], line, lw=0.8, label=label)
-            axis.set(title=name)
-        axes[0, 0].legend()
-        claims.figure(f'Cibicik and Egeland, figure {number}: {words}', figure)
+                index = made.names.index(name)
+                for axis, values in zip(column, (made.q, made.v)):
+                    axis.plot(made.time[shown], values[shown, index], line, lw=0.8, label=label)
+            column[0].set(title=name)
+            column[1].set(title='its speed, 1/s', xlabel='s')
+        axes[0, 0].legend(fontsize=7)
+        claims.figure(f'Cibicik and Egeland, figure {number}: {words}, coordinates and speeds',
+                      figure)
         plt.close(figure)
     for number, end, title, of in (
             (6, 6.0, 'joints, deg', lambda made: np.degrees(made.q[:, :4])),
@@ -251,7 +255,7 @@ def test_figures(claims, smooth, jumping):
             for label, (made, line) in runs.items():
                 shown = made.time <= end
                 axis.plot(made.time[shown], of(made)[shown, joint], line, lw=0.8, label=label)
-            axis.set(title=f'{joint + 1}: {title}')
+            axis.set(title=f'{joint + 1}: {title}', xlabel='s')
         axes[0].legend(fontsize=7)
         claims.figure(f'Cibicik and Egeland, figure {number}: {title}', figure)
         plt.close(figure)

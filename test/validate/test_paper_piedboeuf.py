@@ -132,6 +132,20 @@ def test_figures(claims, ours, theirs):
         axis.set(title=title, xlabel='joint angle, deg')
     axes[0].legend()
     claims.figure("Piedboeuf's figures 6, 9 and 11: 7 end forces from 0 to -5.4 N", figure)
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 4, figsize=(16, 3.6))
+    for axis, values, title in zip(axes, (
+            ours['T_O2'] - ours['T_O1'], ours['T_O2'] - ours['T_O0'], ours['k1_O1'],
+            ours['vtip_O2'] - ours['vtip_O1']), (
+            'torque, O(2) - O(1), N m (figure 7)', 'torque, O(2) - O(0), N m (figure 8)',
+            'curvature, O(1), 1/m (figure 10)', 'end deflection, O(2) - O(1), m (figure 12)')):
+        for curve in range(7):
+            axis.plot(theirs['angle_deg'][curve], values[curve], lw=1, label=str(curve + 1))
+        axis.set(xlabel='joint angle, deg')
+        axis.set_title(title, fontsize=9)
+    axes[0].legend(fontsize=7, title='curve')
+    claims.figure("Piedboeuf's figures 7, 8, 10 and 12: what the orders differ by", figure)
+    plt.close(figure)
     claims.fact('Piedboeuf 4.2', 'order second is nearer to the exact elastica than order first '
                 'in deflection and curvature, at all 259 poses with a force', 'nearer',
                 'see figure', bool(all(
