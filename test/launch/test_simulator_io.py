@@ -64,6 +64,7 @@ class TestSimulator(unittest.TestCase):
         cls.parameters = Parameters(graph, 'simulator')
         for kind, topic in ((JointState, 'joint_states'), (FlexState, 'flex_state'),
                             (StrainGauges, 'strain_gauges'), (Imu, 'imu/tip_imu'),
+                            (WrenchStamped, 'applied_wrench'),
                             (DiagnosticArray, '/diagnostics')):
             graph.listen(kind, topic, 100)
         cls.commands = graph.node.create_publisher(JointState, 'joint_commands', 10)
@@ -199,9 +200,14 @@ class TestSimulator(unittest.TestCase):
 
     def test_a_push_by_service_ends_after_its_time(self):
         assert self.furthest(0.3) < 1e-3
+        told = self.graph.heard['applied_wrench']
+        told.clear()
         answer = self.push('link3/tip', 400.0, 0, 300000000)
         assert answer.success, answer.message
         assert self.furthest(0.5) > 5e-3
+        assert [(m.header.frame_id, m.wrench.force.y) for m in told] == [('link3/tip', 400.0)] * 3
+        begin, *later = [seconds(m.header.stamp) for m in told]
+        assert np.allclose(later, [begin + 0.1, begin + 0.2])
         self.graph.until(lambda: self.furthest(0.3) < 1e-3, 'an arm at rest again')
 
     def test_bad_pushes_are_refused_with_the_reason(self):

@@ -8,14 +8,17 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.nodes.common import declare, nanoseconds
+from flex_dynamics.nodes.common import declare, nanoseconds, stamp
 from flex_msgs.srv import ApplyWrench
+
+TOLD = 0.1      # s
 
 
 @dataclass(frozen=True)
 class Push:
     """A wrench in the axes of its frame, [force; moment] (6,), from one period to another."""
 
+    message: WrenchStamped
     frame: str
     x: float | None
     wrench: np.ndarray
@@ -40,7 +43,8 @@ class WrenchInput:
 
     A message on the topic acts for `external_wrench.duration` and takes the place of the one
     before on the same frame; a stream of them is a push that lasts. A stamp of later than now
-    puts the push off until then.
+    puts the push off until then. What acts is told on `applied_wrench`, when it begins and every
+    `TOLD` s of simulated time.
     """
 
     def __init__(self, simulator: Any) -> None:
@@ -53,6 +57,7 @@ class WrenchInput:
             'external_wrench acts, unless the next one comes', lower=1e-3, upper=1e3, fixed=True)
         simulator.create_subscription(WrenchStamped, 'external_wrench', self._on_message, 10)
         simulator.create_service(ApplyWrench, '~/apply_wrench', self._on_request)
+        self._applied = simulator.create_publisher(WrenchStamped, 'applied_wrench', 10)
 
     def reset(self) -> None:
         """Nothing pushes."""
@@ -65,8 +70,13 @@ class WrenchInput:
             return []
         self._asked = [push for push in self._asked if tick < push.end]
         self._streamed = {name: push for name, push in self._streamed.items() if tick < push.end}
-        return [(push.frame, push.x, push.wrench)
-                for push in (*self._streamed.values(), *self._asked) if push.begin <= tick]
+        acting = [push for push in (*self._streamed.values(), *self._asked) if push.begin <= tick]
+        timing = self._simulator.timing
+        for push in acting:
+            if (tick - push.begin) % max(1, round(TOLD / timing.period)) == 0:
+                push.message.header.stamp = stamp(timing.stamp(tick))
+                self._applied.publish(push.message)
+        return [(push.frame, push.x, push.wrench) for push in acting]
 
     def _on_message(self, message: WrenchStamped) -> None:
         try:
@@ -98,4 +108,4 @@ class WrenchInput:
                                 f'found force {wrench[:3]}, torque {wrench[3:]}')
         period = simulator.timing.period
         begin = max(simulator.tick, round(1e-9 * nanoseconds(message.header.stamp) / period))
-        return Push(frame, x, wrench, begin, begin + max(1, round(duration / period)))
+        return Push(message, frame, x, wrench, begin, begin + max(1, round(duration / period)))

@@ -28,7 +28,7 @@ LIVE = {'colour_by': 'coloured_by', 'colour_top': 'top', 'exaggeration': 'exagge
 
 
 class Markers(Node):
-    """Wires RobotMarkers to the state and to external_wrench."""
+    """Wires RobotMarkers to the state and to wrenches."""
 
     def __init__(self) -> None:
         super().__init__('markers')
@@ -51,8 +51,9 @@ class Markers(Node):
         self._count = 0
         self._publisher = self.create_publisher(MarkerArray, 'markers', QoSProfile(depth=5))
         self._input = LatestState(self, model)
-        self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench,
-                                 QoSProfile(depth=10))
+        # What was asked for, of a sensor or a person, and what a simulator says that it does.
+        for topic in ('external_wrench', 'applied_wrench'):
+            self.create_subscription(WrenchStamped, topic, self._on_wrench, QoSProfile(depth=10))
         self.add_on_set_parameters_callback(self._on_parameters)
         self.create_timer(1.0 / rate, self._show, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
