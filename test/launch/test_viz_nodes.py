@@ -1,5 +1,8 @@
 """The state publisher and the markers node, fed by the test: what they draw, what they refuse."""
 import math
+import os
+import signal
+import subprocess
 import time
 import unittest
 
@@ -159,6 +162,29 @@ class TestViz(unittest.TestCase):
             assert np.allclose((end.x, end.y, end.z), tip, atol=1e-9)
             self.picture(lambda markers: ('wrenches', 0) in markers
                          and markers['wrenches', 0].action == Marker.DELETE)
+
+    def test_a_node_that_ends_takes_its_markers_along(self):
+        self.graph.listen(MarkerArray, 'gone/markers')
+        states = self.graph.node.create_publisher(FlexState, 'gone/flex_state', 10)
+        node = subprocess.Popen(['ros2', 'run', 'flex_viz', 'markers', '--ros-args',
+                                 '-r', '__ns:=/gone'], start_new_session=True)
+        try:
+            heard = self.graph.heard['gone/markers']
+
+            def drawn():
+                states.publish(FlexState(name=list(MODEL.names), joint_count=4,
+                                         position=BENT.tolist(), velocity=[0.0] * MODEL.n))
+                self.graph.spin(0.05)
+                return heard
+            self.graph.until(drawn, 'a picture')
+            os.killpg(node.pid, signal.SIGINT)
+            self.graph.until(lambda: [one.action for one in heard[-1].markers]
+                             == [Marker.DELETEALL], 'the end of the markers')
+            assert node.wait(20.0) == 0
+        finally:
+            if node.poll() is None:
+                os.killpg(node.pid, signal.SIGKILL)
+                node.wait()
 
     def test_parameters_are_live_and_checked(self):
         def put(name, **value):

@@ -8,6 +8,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
@@ -131,6 +132,13 @@ class Markers(Node):
 
     def _send(self, markers: list[Marker], stamp: int) -> None:
         self._publisher.publish(marker_array(markers, self._frame, stamp, self._lifetime))
+
+    def destroy_node(self) -> None:
+        """Take the robot out of RViz, whose clock may have stopped with the simulator."""
+        if self._drawn is not None:
+            self._send([Marker('', 0, action=DELETE_ALL)], self._drawn.time)
+            self._publisher.wait_for_all_acked(Duration(seconds=0.5))
+        super().destroy_node()
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         return (DiagnosticStatus.OK, 'running' if self._state else 'waiting for a state', {
