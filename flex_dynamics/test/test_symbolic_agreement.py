@@ -9,7 +9,6 @@ from symbolic_robots import derived, one_link, rigid_flexible, rigid_two_links, 
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.build import quadrature
 from flex_dynamics.symbolic import Payload, derive
 from flex_dynamics.symbolic.dual_screw import projection
 from flex_dynamics.symbolic.problem import Problem
@@ -36,13 +35,6 @@ EXAMPLES = {
     'elastic joint, lagrange': (lambda: load_robot('mladenova_arm'), 'lagrange', None),
     'elastic joint, dual': (lambda: load_robot('mladenova_arm'), 'dual_screw', None),
 }
-
-
-@pytest.fixture(autouse=True)
-def exact_integrals(monkeypatch):
-    """The numeric model leaves out what is of no weight in M, which where C nearly vanishes may be
-    more than 1e-9 of C: here both integrate to rounding."""
-    monkeypatch.setattr(quadrature, 'TOLERANCE', 1e-15)
 
 
 def off(found: np.ndarray, expected: np.ndarray) -> float:
