@@ -8,7 +8,7 @@ import pytest
 from symbolic_robots import derived, one_link
 
 from flex_description import load_robot
-from flex_dynamics import DynamicsError, Model, simulate
+from flex_dynamics import DynamicsError, Model, Simulation, simulate
 from flex_dynamics.symbolic import Payload, SymbolicModel, derive
 from flex_dynamics.symbolic.smaller import first_joints
 
@@ -46,6 +46,56 @@ def test_analysis_and_frames(pair):
     for found, expected in zip(symbolic.statics(Q[:3], wrench), numeric.statics(Q[:3], wrench)):
         assert found == pytest.approx(expected, abs=1e-8)
     assert symbolic.pose(Q, 'payload') == pytest.approx(numeric.pose(Q, 'payload'))
+
+
+# How each public call of a Model is made; a new one has to be added here.
+CALLS = {
+    'beam': ('link2',), 'carrier': ('payload',), 'finite_vector': (Q, 'q', 4),
+    'bias_force': (Q, V), 'coriolis_matrix': (Q, V), 'mass_and_coriolis': (Q, V),
+    'passive_force': (Q, V), 'terms': (Q, V), 'energy': (Q, V), 'mass_matrix': (Q,),
+    'gravity_force': (Q,), 'input_matrix': (Q,), 'stiffness_matrix': (), 'damping_matrix': (),
+    'forward_dynamics': (Q, V, TAU), 'inverse_dynamics': (Q, V, V), 'linearize': (Q, V, TAU),
+    'frequencies': (Q, 'locked'), 'statics': (Q[:3],), 'first_moment': (Q,),
+    'curvature': (Q, 'link2', 0.3), 'pose': (Q, 'link2', 0.3), 'jacobian': (Q, 'payload'),
+    'jacobian_rate': (Q, V, 'payload'), 'with_payload': ('tool', 'payload', 1.0),
+    'without_payload': ('none',), 'with_sections_at': ([('link2', 0.3)],)}
+
+
+def test_every_call_of_a_model_is_there(pair):
+    assert set(CALLS) == {name for name in dir(Model) if not name.startswith('_')}
+
+
+@pytest.mark.parametrize('name', CALLS)
+def test_every_call_gives_what_the_model_gives(pair, name):
+    """Arrays alike; where a Model comes back, one that is derived anew; refusals word by word."""
+    found, expected = (_outcome(model, name) for model in pair)
+    assert type(found) is (SymbolicModel if type(expected) is Model else type(expected))
+    if isinstance(expected, Model):
+        found, expected = found.terms(Q, V), expected.terms(Q, V)
+    if not isinstance(expected, tuple):
+        found, expected = (found,), (expected,)
+    for ours, theirs in zip(found, expected, strict=True):
+        if isinstance(theirs, (int, float, np.ndarray)):
+            assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-5)
+        elif isinstance(theirs, str):
+            assert ours == theirs
+
+
+def _outcome(model: Model, name: str):
+    try:
+        return getattr(model, name)(*CALLS[name])
+    except DynamicsError as refusal:
+        return str(refusal)
+
+
+def test_the_fixed_step_simulation_steps_in_the_numeric_core(pair):
+    """The same robot, hence the same motion; order linear has no such core, and says so."""
+    runs = [Simulation(model, 1e-3, q=Q, v=V) for model in pair]
+    for run in runs:
+        run.advance(50, TAU)
+    assert np.abs(runs[1].q - Q).max() > 1e-3 and runs[0].q == pytest.approx(runs[1].q, abs=1e-12)
+    with pytest.raises(DynamicsError, match="order 'linear' has no recursion"):
+        Simulation(SymbolicModel(derived('lin_lewis_rfr', 'dual_screw'), 'numpy'))
 
 
 def test_it_can_be_integrated(pair):
