@@ -48,15 +48,17 @@ def test_four_joint_arm_at_rest():
     """Against converged nonlinear beams: sag of both links and droop of the joints."""
     model = Model(load_robot('cibicik_arm'))
     q = at_rest(model)
-    assert q[:4] == pytest.approx([0.78542, 1.08531, 1.06795, 1.04639], abs=3e-5)
+    # Joint 1 carries no weight. The digits that are given allow half of the last.
+    assert q[:4] == pytest.approx([np.pi / 4, 1.08531, 1.06795, 1.04639], abs=5e-6)
     for link, length, sag in (('link2', 2.0, 17.38e-3), ('link3', 1.8, 3.01e-3)):
         root, tip = model.pose(q, link), model.pose(q, link, length)
         straight = root[:3, 3] + length * root[:3, 0]
-        assert np.linalg.norm(tip[:3, 3] - straight) == pytest.approx(sag, abs=3e-5)
+        assert np.linalg.norm(tip[:3, 3] - straight) == pytest.approx(sag, abs=5e-6)
 
 
 def test_four_joint_arm_of_the_paper_droops_alike(paper_arm):
-    assert at_rest(paper_arm)[:4] == pytest.approx([0.78542, 1.08531, 1.06796, 1.04640], abs=3e-5)
+    assert at_rest(paper_arm)[:4] == pytest.approx([np.pi / 4, 1.08531, 1.06796, 1.04640],
+                                                   abs=5e-6)
 
 
 RATES, PERIODS = np.array([0.075, 0.05, 0.1]), np.array([10.0, 5.0, 5.0])

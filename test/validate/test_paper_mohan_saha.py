@@ -10,7 +10,7 @@ import pytest
 from counting import counted
 from denoc import Beam, forward_dynamics
 from scipy.linalg.lapack import dposv
-from test_papers import cycloid
+from test_papers import PERIODS, RATES, cycloid
 
 from flex_description import load_robot
 from flex_dynamics import Model
@@ -119,6 +119,50 @@ def test_second_order(claims):
                  np.abs(run['q'][:, :3] - wanted).max(axis=0), 5e-6 + share * 0.0348, unit='rad',
                  note='second orders differ in the products that they keep: allowed is (b / L)^2 '
                       'of it, b the 0.155 m by which link 1 bends, and half a digit')
+
+
+def test_trajectory_with_2_pi(claims):
+    """(44) read as the usual cycloid."""
+    model = Model(load_robot('canadarm_paper'), 'first')
+    step = 1e-3
+    times = (np.arange(10_000) + 0.5) * step
+
+    def wanted(t: float) -> tuple[np.ndarray, ...]:
+        turn = 2.0 * np.pi / PERIODS
+        return (RATES * (t - np.sin(turn * t) / turn), RATES * (1.0 - np.cos(turn * t)),
+                RATES * turn * np.sin(turn * t))
+
+    simulation, off = Simulation(model, step), np.zeros(3)
+    for k, t in enumerate(times):
+        rows = (np.concatenate((part, np.zeros(model.n - 3))) for part in wanted(t))
+        simulation.advance(1, model.inverse_dynamics(*rows)[:3])
+        off = np.maximum(off, np.abs(simulation.q[:3] - wanted((k + 1) * step)[0]))
+    claims.value('row M4', 'largest |theta - theta_d| with 2 pi / T in (44)',
+                 [0.0432, 0.0719, 0.0266], off, 5e-5, unit='rad', note='as printed, with pi / T, '
+                 'joint 1 still moves at 10 s, by 0.15 rad/s')
+
+
+def test_shape_as_printed(claims):
+    """(43) with zeta = m~ x / a, which they do not define."""
+    for root in (1.8751040687, 4.6940911330):
+        share = (np.sin(root) + np.sinh(root)) / (np.cos(root) + np.cosh(root))
+
+        def shape(z, d, sign, share=share):
+            """d-th derivative; sign + as printed."""
+            turned = z + d * np.pi / 2.0
+            even, odd = (np.cosh, np.sinh) if d % 2 == 0 else (np.sinh, np.cosh)
+            return np.sin(turned) + sign * odd(z) - share * (np.cos(turned) + sign * even(z))
+
+        what = f'm~ = {root:.4f}'
+        claims.fact('Mohan-Saha (43)', f'{what}, as printed: shape at the root and at the tip',
+                    'printed: 0 at the root', f'{shape(0.0, 0, 1.0):.3g} and '
+                    f'{abs(shape(root, 0, 1.0)):.1g}', abs(shape(0.0, 0, 1.0)) > 1.0,
+                    note='clamped at the far end')
+        claims.bound('Mohan-Saha (43)', f'{what}, (sin - sinh) - sigma (cos - cosh): shape and '
+                     'slope at the root, moment and shear at the tip', max(
+                         abs(shape(0.0, 0, -1.0)), abs(shape(0.0, 1, -1.0)),
+                         abs(shape(root, 2, -1.0)), abs(shape(root, 3, -1.0))), 1e-8,
+                     note='as it is read here')
 
 
 def _simulated(model: Model, step: float, end: float) -> dict[str, np.ndarray]:
@@ -265,5 +309,8 @@ def test_corrected_recursion_and_its_operations(claims, arm):
         claims.fact('Mohan-Saha table 1, own count', f'the recursion, n = {n}, m = 2 in both '
                     'planes: products, sums', f'{theirs[0]:.0f}, {theirs[1]:.0f} as printed',
                     f'{ours[0]}, {ours[1]} counted', bool(np.all(np.less(ours, theirs))),
-                    note='counted while it runs; nothing for known zeros; joints about parallel '
-                         'axes, where the paper has any twist angle')
+                    note='of denoc.py beside these tests, the corrected recursion in plain '
+                         'numbers, counted while it runs; nothing for known zeros; joints about '
+                         'parallel axes, where the paper has any twist angle. The kernels that '
+                         'simulate are vector code on padded rows, whose operations are not '
+                         'counted: their time is in make bench')

@@ -136,6 +136,16 @@ def test_bending(claims, basis, table):
                  float(-ritz.min()), 1e-8)
 
 
+def test_roots_of_a_cantilever(claims, table):
+    """beta L of the first four frequencies, in the bases that are its modes."""
+    for basis in ('clamped-free', 'clamped-mass', 'fe', 'file'):
+        model = beam(basis, 8, table=table)
+        found = np.sqrt(model.frequencies(np.zeros(8))[0][:4] / np.sqrt(EI / RHO_A)) * LENGTH
+        claims.value('textbook', f'{basis}: beta L of four frequencies',
+                     [1.875104, 4.694091, 7.854757, 10.995541], found, 6e-7,
+                     note='six decimals are given, the third cut')
+
+
 @pytest.mark.parametrize('basis', ['clamped-free', 'clamped-mass', 'fe', 'file'])
 def test_what_is_missed_is_the_rest_of_the_series(claims, basis, table):
     """Modes of the cantilever: of F L^3 / 3 E I mode k takes the share 12 / (beta_k L)^4."""
