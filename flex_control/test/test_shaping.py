@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flex_control import ControlError, MinimumJerk, Splines
-from flex_control.shaping import SHAPERS, Impulses, Shaped, Shaper, ringing_modes
+from flex_control.shaping import SHAPERS, Impulses, Prepared, Shaped, Shaper, ringing_modes
 from flex_control.shaping.impulses import EI_VIBRATION, ei
 from flex_description import load_robot
 from flex_dynamics import Model
@@ -165,3 +165,29 @@ def test_a_rigid_robot_is_left_as_it_is():
 def test_bad_shapers_are_refused(link, make, words):
     with pytest.raises(ControlError, match=words):
         make(link)
+
+
+def test_a_motion_planned_in_pieces_is_the_same_and_the_one_before_goes_on(arm):
+    here, there = np.array([0.0, 0.5, 2.0, 0.5]), np.array([0.5, 0.9, 1.4, 0.9])
+    motion = MinimumJerk(here, there, 0.8, start=0.5)
+    shaper = Shaper(arm, 'zvd', 2)
+    before = MinimumJerk(here - 0.1, here, 0.5)
+    coming = Prepared(before, Shaped.in_pieces(motion, shaper), 0.5)
+    count = 0
+    while coming.motion is None:
+        assert coming.end == np.inf
+        coming.work()
+        count += 1
+    assert 20 < count < 120
+    whole = Shaped(motion, shaper)
+    for time in (0.3, 0.49, 0.5, 0.9, 1.4, 3.0):
+        wanted = (before if time < 0.5 else whole).sample(time)
+        assert np.array_equal(coming.sample(time).position, wanted.position)
+    assert coming.end == whole.end
+
+
+def test_what_is_left_of_a_plan_at_its_start_is_done_at_once(arm):
+    motion = MinimumJerk([0.0, 0.5, 2.0, 0.5], [0.5, 0.9, 1.4, 0.9], 0.8, start=0.5)
+    coming = Prepared(motion, Shaped.in_pieces(motion, Shaper(arm)), 0.5)
+    assert np.array_equal(coming.sample(1.0).position,
+                          Shaped(motion, Shaper(arm)).sample(1.0).position)

@@ -1,6 +1,8 @@
 """Where to go: the trajectories that a control node is asked for, by topic and by action."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.srv import QueryTrajectoryState
@@ -8,20 +10,26 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from flex_control import PD, ControlLoop, Trajectory
+from flex_control.effort_check import beyond_efforts
 from flex_control.following import Following, Tolerances
+from flex_control.linear import Job
 from flex_control.nodes.reports import points
 from flex_control.nodes.trajectory_action import TrajectoryAction
 from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, read_tolerances
-from flex_control.shaping import Shaped, Shaper
+from flex_control.shaping import Prepared, Shaped, Shaper
 from flex_control.trajectories import Stop
 from flex_dynamics.nodes.common import floats, nanoseconds, stamp
+
+PIECE = 1_000_000      # ns of a period for one piece of the planning
+PIECES = 120           # of the planning of a shaped motion; what is left is done at once
 
 
 class Motion:
     """Gives a loop its trajectories: `~/joint_trajectory`, `~/follow_joint_trajectory`, stops.
 
-    Whatever takes a motion over goes on from the reference of that moment. `blocked` is why no
-    motion may begin now, or empty.
+    Whatever takes a motion over goes on from the reference of that moment. A shaped motion is
+    planned in pieces after the commands of the next states, and then begins: no state waits for
+    it, and with as many states it is the same. `blocked` is why no motion may begin now, or empty.
     """
 
     def __init__(self, node: Node, loop: ControlLoop, reader: TrajectoryReader,
@@ -30,6 +38,8 @@ class Motion:
         self._tolerances, self._stop_time = tolerances, stop_time
         self._feedback_period = round(1e9 * feedback_period)
         self._fed_back: int | None = None
+        self._seen, self._period = 0, 0              # ns, of the last state, and since that before
+        self._check: Job[str] | None = None
         self._refused = 0
         self.blocked = ''
         self.shaper = 'none'
@@ -61,7 +71,10 @@ class Motion:
                                      limits.lower, limits.upper))
 
     def follow(self, time: int, position: np.ndarray, velocity: np.ndarray) -> None:
-        """Judge and report the motion of a goal at the state of `time` (ns)."""
+        """Judge and report the motion of a goal at the state of `time` (ns), and plan ahead."""
+        self._period, self._seen = max(time - self._seen, 0), time
+        if self._check is not None or isinstance(self._loop.trajectory, Prepared):
+            self._work()
         if self._action.following is None:
             return
         wanted = self._loop.controller.reference
@@ -81,16 +94,41 @@ class Motion:
             raise GoalError(f'no motion now: {self.blocked}')
         if loop.time is None:
             raise GoalError('no state has come yet: expected flex_state or joint_states first')
-        before = loop.trajectory if isinstance(loop.trajectory, Shaped) else None
+        following = loop.trajectory
+        if isinstance(following, Prepared):
+            following = following.at(loop.time)
+        before = following if isinstance(following, Shaped) else None
         if before is not None and loop.time >= before.end:
             before = None
-        present = loop.controller.reference if before is None else before.unshaped(loop.time)
-        trajectory = self._reader.read(message, loop.time, present)
-        if self.shaper == 'none':
-            if before is not None:       # unshaped, it has to begin where the shaped motion is
-                return self._reader.read(message, loop.time, loop.controller.reference)
-            return trajectory
-        return Shaped(trajectory, self._make_shaper(), before)
+        if self.shaper == 'none':        # it has to begin where the motion is, shaped or not
+            return self._checked(self._reader.read(message, loop.time,
+                                                   loop.controller.reference))
+        start = loop.time + 1e-9 * self._period * math.ceil(PIECES / self._at_once())
+        assert following is not None
+        present = (following.sample if before is None else before.unshaped)(start)
+        wanted = self._checked(self._reader.read(message, start, present))
+        return Prepared(following, Shaped.in_pieces(wanted, self._make_shaper(), before), start)
+
+    def _at_once(self) -> int:
+        """Pieces of the planning after each state."""
+        return max(1, round(self._period / PIECE))
+
+    def _work(self) -> None:
+        loop, coming = self._loop, self._loop.trajectory
+        for _ in range(self._at_once()):
+            if isinstance(coming, Prepared):
+                coming.work()
+            if self._check is not None and self._check.work():
+                if self._check.result:
+                    self._node.get_logger().warning(self._check.result)
+                self._check = None
+        if isinstance(coming, Prepared) and loop.time is not None and loop.time >= coming.start:
+            loop.set_trajectory(coming.at(loop.time))
+
+    def _checked(self, trajectory: Trajectory) -> Trajectory:
+        """The trajectory, whose efforts will be looked at: a warning if there are not as many."""
+        self._check = Job(beyond_efforts(self._loop.model, trajectory))
+        return trajectory
 
     def _make_shaper(self) -> Shaper:
         controller = self._loop.controller

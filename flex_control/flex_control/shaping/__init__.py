@@ -1,7 +1,8 @@
 """Input shaping: references that leave chosen modes of the robot at rest."""
 from flex_control.shaping.impulses import SHAPERS, Impulses
 from flex_control.shaping.modes import ringing_modes
+from flex_control.shaping.prepared import Prepared
 from flex_control.shaping.shaped_trajectory import Shaped
 from flex_control.shaping.shaper import Shaper
 
-__all__ = ['SHAPERS', 'Impulses', 'Shaped', 'Shaper', 'ringing_modes']
+__all__ = ['SHAPERS', 'Impulses', 'Prepared', 'Shaped', 'Shaper', 'ringing_modes']

@@ -7,13 +7,17 @@ import math
 import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
 
+from flex_control.linear.job import Pieces, finish
 from flex_control.shaping.impulses import heights_of
 from flex_control.shaping.shaper import Shaper
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 
-GRID = 0.05              # s, between poses at which the modes are computed
-FEWEST_POSES, MOST_POSES = 8, 400
-DENSER = 20              # instants for the phase of a mode, per pose
+GRID = 0.05              # s, between instants of the plan
+FEWEST_INSTANTS, MOST_INSTANTS = 8, 400
+POSE_STEP = 0.05         # rad or m, between poses at which the modes are computed
+MOST_POSES = 64
+DENSER = 20              # instants for the phase of a mode, per instant of the plan
+AT_ONCE = 20             # samples of a trajectory that are one piece of the planning
 DEGREE = 5               # of the splines of time: smooth enough for snap
 
 
@@ -29,14 +33,29 @@ class Shaped(Trajectory):
     previous: the shaped trajectory that this one takes over from, at `trajectory.start`; the
     echoes of its motion are then played to their end. The new one has to begin where
     `previous.unshaped(start)` is, and not where the shaped motion is.
+
+    `in_pieces` plans the same beside a running loop.
     """
 
     def __init__(self, trajectory: Trajectory, shaper: Shaper,
                  previous: Shaped | None = None) -> None:
+        finish(self._build(trajectory, shaper, previous))
+
+    @classmethod
+    def in_pieces(cls, trajectory: Trajectory, shaper: Shaper,
+                  previous: Shaped | None = None) -> Pieces[Shaped]:
+        """The shaped trajectory, in pieces of less than a millisecond, some hundred at most."""
+        made = cls.__new__(cls)
+        yield from made._build(trajectory, shaper, previous)
+        return made
+
+    def _build(self, trajectory: Trajectory, shaper: Shaper,
+               previous: Shaped | None) -> Pieces[None]:
         self.trajectory, self.shaper = trajectory, shaper
         self.start = float(trajectory.start)
         last = trajectory.sample(trajectory.end).position
         self._groups = shaper.groups_at(last)
+        yield
         at_end = shaper.impulses_at(last)
         # Poses on the way may be slower than the last one; twice its delay is room enough.
         reach = 2.0 * float(at_end.delays[-1]) + GRID
@@ -49,31 +68,57 @@ class Shaped(Trajectory):
                 self._groups = previous._groups
             followed = [(self.start, previous.trajectory), *previous._past]
             self._past = [old for old in followed if old[0] > self.start - reach]
+        yield
         self._modes = shaper.modes_at(last, self._groups)
         begin, horizon = self.start - reach, float(trajectory.end) + reach
-        count = int(np.clip(math.ceil((horizon - begin) / GRID), FEWEST_POSES, MOST_POSES))
+        count = int(np.clip(math.ceil((horizon - begin) / GRID), FEWEST_INSTANTS,
+                            MOST_INSTANTS))
         times = np.linspace(begin, horizon, count)
-        self._heights, origins = self._plan(times)
-        self._set_splines(times, origins)
+        yield
+        rates = yield from self._rates(times)
+        self._heights, origins = yield from self._plan(times, rates)
+        yield from self._set_splines(times, origins)
         self.end = float(np.interp(trajectory.end, origins.min(axis=0), times))
         self.delay = self.end - float(trajectory.end)
 
-    def _plan(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Heights (k,), and for each the times (k, m) of x that are played at `times` (m,)."""
-        rates = np.zeros((len(self._modes), len(times)))
+    def _rates(self, times: np.ndarray) -> Pieces[np.ndarray]:
+        """Frequencies (k, m) rad/s of the modes at the poses of `times` (m,)."""
+        places = []
         for at, time in enumerate(times):
             # The arm is where the shaped motion is, which is behind x by the mean delay.
-            found = self.shaper.modes_at(self.unshaped(time - self._mean_delay).position,
-                                         self._groups)
-            rates[:, at] = [rate for rate, _ in found or self._modes]
+            places.append(self.unshaped(time - self._mean_delay).position)
+            if at % AT_ONCE == AT_ONCE - 1:
+                yield
+        # Modes change with the pose, not with time.
+        way = np.insert(np.cumsum(np.abs(np.diff(places, axis=0)).max(axis=1)), 0, 0.0)
+        step = max(POSE_STEP, way[-1] / MOST_POSES)
+        _, chosen = np.unique(np.floor(way / step), return_index=True)
+        if way[-1] > way[chosen[-1]]:
+            chosen = np.append(chosen, len(way) - 1)
+        found = []
+        for at in chosen:
+            modes = self.shaper.modes_at(places[at], self._groups) or self._modes
+            found.append([rate for rate, _ in modes])
+            yield
+        known = np.array(found).T.reshape(len(self._modes), len(chosen))
+        if len(chosen) < 2:
+            return np.repeat(known, len(times), axis=1)
+        return CubicSpline(way[chosen], known, axis=1)(way)
+
+    def _plan(self, times: np.ndarray,
+              rates: np.ndarray) -> Pieces[tuple[np.ndarray, np.ndarray]]:
+        """Heights (k,), and for each the times (k, m) of x that are played at `times` (m,)."""
         heights, origins = np.ones(1), times[None, :]
         dense = np.linspace(times[0], times[-1], DENSER * (len(times) - 1) + 1)
         for rate, (_, ratio) in zip(rates, self._modes):
             phase = CubicSpline(times, rate).antiderivative()(dense)
             shape = heights_of(self.shaper.name, ratio)
             parts = []
+            yield
+            turned = np.interp(origins, dense, phase)
             for impulse in range(len(shape)):
-                wanted = np.interp(origins, dense, phase) - impulse * np.pi
+                yield
+                wanted = turned - impulse * np.pi
                 # Before the grid begins the mode turned as at its beginning.
                 wanted += np.minimum(origins - times[0], 0.0) * rate[0]
                 parts.append(np.interp(wanted, phase, dense)
@@ -82,7 +127,7 @@ class Shaped(Trajectory):
             heights = np.multiply.outer(shape, heights).ravel()
         return heights, origins
 
-    def _set_splines(self, times: np.ndarray, origins: np.ndarray) -> None:
+    def _set_splines(self, times: np.ndarray, origins: np.ndarray) -> Pieces[None]:
         """Splines of the origins: knots, and per piece the coefficients of all derivatives."""
         spline = make_interp_spline(times, origins.T, k=DEGREE)
         knots = np.unique(spline.t)[:-1]
@@ -92,6 +137,7 @@ class Shaped(Trajectory):
             value = spline(knots, total)                      # that derivative at each knot
             for order in range(min(total + 1, DERIVATIVES)):
                 self._pieces[:, order, total - order] = value / math.factorial(total - order)
+            yield
         self._powers = np.arange(DEGREE + 1)
 
     def unshaped(self, time: float) -> Reference:

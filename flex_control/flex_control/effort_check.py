@@ -1,0 +1,39 @@
+"""Does a motion ask for more than the motors have? A warning, in words."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.linear.job import Pieces
+from flex_control.trajectories.base import Trajectory
+from flex_dynamics import Model
+
+SAMPLES = 61          # along the motion
+AT_ONCE = 3           # samples in a piece
+
+
+def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
+    """Which joint a motion asks for more effort than its limit, with straight links and no
+    vibration; empty if none. In pieces."""
+    joints = model.n_joints
+    limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
+    most = np.array([limits.get(name, np.inf) for name in model.names[:joints]])
+    if not np.isfinite(most).any():
+        return ''
+    q, v, a = np.zeros((3, model.n))
+    largest = np.zeros(joints)
+    for at, time in enumerate(np.linspace(trajectory.start, trajectory.end, SAMPLES)):
+        wanted = trajectory.sample(time)
+        q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
+                                              wanted.acceleration)
+        largest = np.maximum(largest, np.abs(model.inverse_dynamics(q, v, a)[:joints]))
+        if at % AT_ONCE == AT_ONCE - 1:
+            yield
+    over = largest / most
+    if over.max() <= 1.0:
+        return ''
+    at = int(np.argmax(over))
+    unit = {joint.name: 'N' if joint.type == 'prismatic' else 'N m'
+            for joint in model.robot.joints}[model.names[at]]
+    asked = float(f'{largest[at]:.3g}')
+    return (f'the motion asks for {asked:g} {unit} of {model.names[at]}, whose limit is '
+            f'{most[at]:g}: it will be left behind; give it more time')

@@ -1,0 +1,25 @@
+"""Motions that ask for more than the motors have are told before they begin."""
+import numpy as np
+
+from flex_control import MinimumJerk
+from flex_control.effort_check import beyond_efforts
+from flex_control.linear import finish
+from flex_description import load_robot
+from flex_dynamics import Model
+
+
+def test_a_heavy_arm_that_is_asked_for_too_much_is_told_the_joint_and_the_effort():
+    arm = Model(load_robot('canadarm'))
+    here = np.array([0.1, 0.2, 0.3])
+    words = finish(beyond_efforts(arm, MinimumJerk(here, here + 0.3, 1.5)))
+    assert 'N m of joint2, whose limit is 1000: ' in words and 'more time' in words
+    assert finish(beyond_efforts(arm, MinimumJerk(here, here + 0.3, 20.0))) == ''
+
+
+def test_gravity_counts():
+    arm = Model(load_robot('cibicik_arm'))
+    heavy = arm.with_payload('load', 'tool', 3000.0)
+    stretched = np.array([0.0, np.pi / 2, 0.0, 0.0])
+    motion = MinimumJerk(stretched, stretched, 1.0)
+    assert finish(beyond_efforts(arm, motion)) == ''
+    assert 'joint2, whose limit is 16000' in finish(beyond_efforts(heavy, motion))
