@@ -14,7 +14,6 @@ from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.bag import Bag, BagError
 from flex_dynamics.nodes.command_reader import CommandReader, answered_tick, is_copy
 from flex_dynamics.nodes.effort_gate import CommandError
-from flex_dynamics.nodes.payload_services import check_tensor
 from flex_dynamics.nodes.push import read_arguments
 from flex_dynamics.nodes.simulator_parameters import Timing
 from flex_dynamics.nodes.wrench_input import place
@@ -78,11 +77,12 @@ def test_places_of_pushes():
 
 
 def test_tensors_that_no_body_has_are_refused():
-    check_tensor('point', np.zeros((3, 3)))
-    check_tensor('plate', np.diag([1.0, 1.0, 2.0]))
+    model = Model(load_robot('cibicik_arm'))
+    for tensor in (np.zeros((3, 3)), np.diag([1.0, 1.0, 2.0])):      # a point, a plate
+        assert model.with_payload('box', 'tool', 1.0, tensor=tensor).n == model.n
     for tensor in (np.diag([1.0, 1.0, 3.0]), np.diag([-1.0, 1.0, 1.0]), np.full((3, 3), np.nan)):
-        with pytest.raises(DynamicsError, match='payload box: expected'):
-            check_tensor('box', tensor)
+        with pytest.raises(DynamicsError, match='payload box: .*expected'):
+            model.with_payload('box', 'tool', 1.0, tensor=tensor)
 
 
 def test_the_command_line_of_push():

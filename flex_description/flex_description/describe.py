@@ -3,15 +3,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from flex_description.errors import RobotError
-from flex_description.loader import load_robot
 from flex_description.robot import Robot
-from flex_description.source import bundled_robots
+from flex_description.robot_command import finished, given_robot, robot_parser
 from flex_description.summary import summary
 
 DEEPEST = 20  # steps of indentation: a thousand links in a row should still fit a screen
@@ -19,44 +18,27 @@ DEEPEST = 20  # steps of indentation: a thousand links in a row should still fit
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    options = _parser().parse_args(arguments)
-    try:
-        values = dict(_pair(text) for text in options.xacro)
-        robot = load_robot(options.robot, options.overlay, values)
-        figures = summary(robot)
-        if options.json:
-            print(json.dumps(figures, indent=2), flush=True)
-        else:
-            print('\n'.join(_lines(figures)), flush=True)
-        if options.plot is not None:
-            _plot(robot, options.plot or f'{robot.name}_shapes.png')
-    except RobotError as error:
-        print(f'error: {error}', file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader, `head` say, has seen enough; nothing is left to flush
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return finished(partial(_describe, _parser().parse_args(arguments)))
+
+
+def _describe(options: argparse.Namespace) -> None:
+    robot = given_robot(options)
+    figures = summary(robot)
+    if options.json:
+        print(json.dumps(figures, indent=2), flush=True)
+    else:
+        print('\n'.join(_lines(figures)), flush=True)
+    if options.plot is not None:
+        _plot(robot, options.plot or f'{robot.name}_shapes.png')
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog='describe', description='Describe a flexible robot: tree, masses, stiffness, modes.',
-        epilog=f'Bundled robots: {", ".join(bundled_robots()) or "none"}.')
-    parser.add_argument('robot', metavar='ROBOT', help='URDF or xacro file, or a bundled robot')
-    parser.add_argument('overlay', nargs='?', help='YAML that makes its links flexible')
+    parser = robot_parser('describe',
+                          'Describe a flexible robot: tree, masses, stiffness, modes.')
     parser.add_argument('--json', action='store_true', help='print JSON, for programs')
     parser.add_argument('--plot', nargs='?', const='', metavar='FILE',
                         help='draw the mode shapes (default: NAME_shapes.png)')
-    parser.add_argument('--xacro', action='append', default=[], metavar='NAME:=VALUE',
-                        help='value of a xacro argument; may be repeated')
     return parser
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, mark, value = text.partition(':=')
-    if not mark or not name:
-        raise RobotError(f'--xacro: expected NAME:=VALUE, found "{text}"')
-    return name, value
 
 
 def _plot(robot: Robot, path: str) -> None:

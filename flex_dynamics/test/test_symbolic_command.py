@@ -21,6 +21,12 @@ def test_formats(format, mark, capsys):
         assert json.loads(out)['method'] == 'lagrange'
 
 
+def test_arguments_of_a_xacro(capsys):
+    assert main(['lin_lewis_one_link', '--xacro', 'modes:=2', '--xacro',
+                 'basis:=clamped-free']) == 0
+    assert '3 coordinates' in capsys.readouterr().err
+
+
 def test_simplified_with_zeros_into_a_file(tmp_path, capsys):
     path = tmp_path / 'arm.txt'
     assert main(['mladenova_arm', '--method', 'elastic_joint', '--simplify', '60', '--zeros',
@@ -43,6 +49,8 @@ def test_zeros_in_a_stretched_pose_do_not_spoil_the_equations(capsys):
     (['lin_lewis_rfr', '--method', 'elastic_joint'], 'expected rigid links'),
     (['canadarm_paper', '--most-operations', '3000'], 'modes=1 works'),
     (['lin_lewis_rfr', '--modes', '0'], 'at least one shape'),
+    (['lin_lewis_rfr', '--most-operations', '0'], 'expected a positive number'),
+    (['lin_lewis_rfr', '--xacro', 'modes=2'], 'expected NAME:=VALUE'),
     (['lin_lewis_rfr', '--simplify', '-1'], 'budget: expected a time'),
     (['lin_lewis_rfr', '--output', '/no/such/folder/file'], 'expected to write')])
 def test_refusals_are_one_line_and_exit_code_1(arguments, words, capsys):

@@ -30,7 +30,6 @@ class PayloadServices:
             body = request.inertia
             tensor = np.array([[body.ixx, body.ixy, body.ixz], [body.ixy, body.iyy, body.iyz],
                                [body.ixz, body.iyz, body.izz]])
-            check_tensor(request.name, tensor)
             frame, x = place(plant.model, request.frame)
             plant.attach(request.name, frame, x, body.m,
                          np.array([body.com.x, body.com.y, body.com.z]), tensor)
@@ -49,15 +48,3 @@ class PayloadServices:
         except DynamicsError as error:
             response.message = str(error)
         return response
-
-
-def check_tensor(name: str, tensor: np.ndarray) -> None:
-    """DynamicsError unless a body can have this inertia (3, 3) about its centre."""
-    if not np.isfinite(tensor).all():
-        raise DynamicsError(f'payload {name}: expected a tensor of finite numbers')
-    least, middle, most = np.linalg.eigvalsh(tensor)
-    slack = 1e-9 * max(abs(most), abs(least)) + 1e-300
-    if least < -slack or least + middle < most - slack:
-        raise DynamicsError(f'payload {name}: expected principal moments of inertia that are not '
-                            'negative and of which two sum to no less than the third, found '
-                            f'{least:.4g}, {middle:.4g}, {most:.4g} kg m2')

@@ -194,7 +194,7 @@ def c_function(equations: Equations) -> Function:
     def terms(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         numbers = np.empty(length)       # q, v, M, C, g: one array, because an address costs 1 us
         numbers[:n], numbers[n:2 * n] = q, v
-        at = ctypes.addressof(buffer.from_buffer(numbers))
+        at = ctypes.addressof(buffer.from_buffer(numbers.data))
         function(*[at + start for start in starts])
         return numbers[masses].reshape(n, n), numbers[rates].reshape(n, n), numbers[-n:]
 

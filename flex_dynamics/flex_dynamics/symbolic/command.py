@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 
-from flex_description import RobotError, bundled_robots, load_robot
+from flex_description import RobotError
+from flex_description.robot_command import finished, given_robot, robot_parser
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.symbolic.derive import METHODS, MOST_OPERATIONS, ORDERS, derive
 from flex_dynamics.symbolic.equations import FORMATS, Equations
@@ -16,35 +17,27 @@ from flex_dynamics.symbolic.zero_dynamics import zero_dynamics
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code: 1, with one line, for what cannot be done."""
-    options = _parser().parse_args(arguments)
-    try:
-        robot = load_robot(options.robot, options.overlay)
-        equations = derive(robot, options.method, options.modes, options.order,
-                           most_operations=options.most_operations, progress=_Progress())
-        print(f'{equations.n} coordinates, {equations.operations} operations, derived in '
-              f'{equations.seconds:.2f} s', file=sys.stderr)
-        if options.zeros:
-            _say_zeros(equations, options.pose)
-        text = (_simplified(equations, options.simplify) if options.simplify is not None
-                else equations.text(options.format))
-        if options.output is None:
-            print(text, flush=True)
-        else:
-            _write(options.output, text)
-    except (RobotError, DynamicsError) as error:
-        print(f'error: {error}', file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # the reader, `head` say, has seen enough; nothing is left to flush
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return finished(partial(_derive, _parser().parse_args(arguments)),
+                    (RobotError, DynamicsError))
+
+
+def _derive(options: argparse.Namespace) -> None:
+    equations = derive(given_robot(options), options.method, options.modes, options.order,
+                       most_operations=options.most_operations, progress=_Progress())
+    print(f'{equations.n} coordinates, {equations.operations} operations, derived in '
+          f'{equations.seconds:.2f} s', file=sys.stderr)
+    if options.zeros:
+        _say_zeros(equations, options.pose)
+    text = (_simplified(equations, options.simplify) if options.simplify is not None
+            else equations.text(options.format))
+    if options.output is None:
+        print(text, flush=True)
+    else:
+        _write(options.output, text)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog='derive', description='Derive the symbolic equations of motion of a robot.',
-        epilog=f'Bundled robots: {", ".join(bundled_robots()) or "none"}.')
-    parser.add_argument('robot', metavar='ROBOT', help='URDF or xacro file, or a bundled robot')
-    parser.add_argument('overlay', nargs='?', help='YAML that makes its links flexible')
+    parser = robot_parser('derive', 'Derive the symbolic equations of motion of a robot.')
     parser.add_argument('--method', choices=list(METHODS), default='lagrange',
                         help='lagrange: any robot; dual_screw: any robot, linear in the '
                         'deflections; elastic_joint: rigid links (default: %(default)s)')

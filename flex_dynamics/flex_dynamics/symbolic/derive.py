@@ -54,6 +54,9 @@ def derive(robot: Robot | Model, method: str = 'lagrange', modes: Modes | None =
     if order not in ORDERS[method]:
         raise DynamicsError(f"order: expected {' or '.join(ORDERS[method])} with method "
                             f'{method!r}, found {order!r}')
+    if most_operations < 1:
+        raise DynamicsError('most_operations: expected a positive number, found '
+                            f'{most_operations}')
     model = _model(robot, order, modes, payload)
     report = progress or (lambda stage, fraction: None)
     try:
