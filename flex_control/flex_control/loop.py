@@ -31,10 +31,12 @@ class ControlLoop:
         self.trajectory: Trajectory | None = None
         self.time: float | None = None       # s, of the last state
         self._fade = Fade(model.n_joints, fade)
+        self._due = False                    # the controller has work for later
+        self._failed = ''                    # why that did not come to its end
 
     def reset(self) -> None:
         """Forget the past: the next state is a first one."""
-        self.trajectory, self.time = None, None
+        self.trajectory, self.time, self._due, self._failed = None, None, False, ''
         self._fade.reset()
         self.controller.reset()
 
@@ -45,6 +47,7 @@ class ControlLoop:
     def set_controller(self, controller: Controller) -> None:
         """Go on with another controller, without a jump of the efforts."""
         controller.reset()
+        self._due, self._failed = False, ''
         controller.reference = self.controller.reference
         self.controller = controller
         self._fade.changed()
@@ -53,6 +56,17 @@ class ControlLoop:
         """Parameters of the controller, without a jump of the efforts; ControlError if bad."""
         self.controller.set_parameters(parameters)
         self._fade.changed()
+
+    def work_ahead(self) -> None:
+        """Let the controller do what later updates need, when the efforts are on their way. Who
+        does not call it has it done with the next step, to the same result; if it fails, it is
+        that step that tells."""
+        if self._due:
+            self._due = False
+            try:
+                self.controller.ahead()
+            except (ControlError, DynamicsError) as error:
+                self._failed = str(error)
 
     def step(self, time: float, q: np.ndarray, v: np.ndarray, terms: Terms | None = None,
              measurements: Measurements | None = None) -> np.ndarray:
@@ -64,8 +78,12 @@ class ControlLoop:
         """
         if self.time is not None and time < self.time:
             self.reset()
+        self.work_ahead()
         period = 0.0 if self.time is None else time - self.time
         self.time = time
+        if self._failed:
+            why, self._failed = self._failed, ''
+            raise ControlError(why)
         if self.trajectory is None:
             self.trajectory = self.first_trajectory or SetPoints([0.0], [q[:self.model.n_joints]])
         controller = self.controller
@@ -76,6 +94,7 @@ class ControlLoop:
             controller.terms, controller.measurements = terms, measurements
             controller.reference = self.trajectory.sample(time)
             efforts = np.asarray(controller.update(time, period), dtype=float)
+            self._due = True
         except DynamicsError as error:
             raise ControlError(str(error)) from None
         if (efforts.shape != (self.model.n_joints,)

@@ -84,3 +84,38 @@ def test_it_is_the_controller_alone(link):
     efforts = loop.step(0.001, q, v)
     other.q, other.v, other.reference = q, v, loop.controller.reference
     np.testing.assert_array_equal(efforts, other.update(0.001, 0.001))
+
+
+class Plans(Spy):
+    """Counts what it works ahead, and fails when it is told to."""
+
+    done, fails = 0, False
+
+    def ahead(self):
+        self.done += 1
+        if self.fails:
+            raise ControlError('no plan')
+
+
+def test_work_ahead_is_done_once_after_each_update_by_the_caller_or_with_the_next_step(link):
+    for helped in (True, False):
+        loop = ControlLoop(link, Plans(link))
+        counts = []
+        for k in range(3):
+            loop.step(0.1 * k, *state(link))
+            if helped:
+                loop.work_ahead()
+                loop.work_ahead()
+            counts.append(loop.controller.done)
+        assert counts == ([1, 2, 3] if helped else [0, 1, 2])
+
+
+def test_work_ahead_that_fails_is_told_by_the_next_step(link):
+    loop = ControlLoop(link, Plans(link))
+    loop.controller.fails = True
+    loop.step(0.0, *state(link))
+    loop.work_ahead()
+    with pytest.raises(ControlError, match='no plan'):
+        loop.step(0.1, *state(link))
+    loop.controller.fails = False
+    loop.step(0.2, *state(link))

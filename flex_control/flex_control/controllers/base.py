@@ -87,6 +87,9 @@ class Controller:
         """Efforts (n_joints,), N m or N, at `time` (s), `period` (s) after the update before."""
         raise TypeError(f'{type(self).__name__} has no update')
 
+    def ahead(self) -> None:
+        """Work for later updates that no effort has to wait for; called once after each one."""
+
     def law(self, time: float, period: float) -> np.ndarray:
         """What `update` gives, without the checks that it may make of the loop around it."""
         return self.update(time, period)

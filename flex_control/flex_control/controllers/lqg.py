@@ -101,7 +101,7 @@ class LQG(LQR):
         if self.estimator.begun and period > MOST_MISSED * self._period:
             self.reset()
             self._move(0.0)
-        gains = self._schedule()
+        gains = self._present()
         joints = self.model.n_joints
         readings = self.measurements or Measurements(self.q[:joints], self.v[:joints])
         try:

@@ -128,12 +128,11 @@ class LQR(Controller):
     def adopt(self, rest: RestModel) -> None:
         """Called with the linear model of each new design."""
 
-    def _schedule(self) -> LqrGains:
+    def ahead(self) -> None:
         """One piece of the design under way, or one step of the change to the last one."""
         if self._gains is None:
-            self._begin()
-            assert self._gains is not None
-        elif self._job is not None:
+            return
+        if self._job is not None:
             self._took += 1
             if any(self._job.work() for _ in range(AT_ONCE)):
                 assert self._job.result is not None
@@ -154,6 +153,12 @@ class LQR(Controller):
             q[:self.model.n_joints] += ahead * self._target.velocity
             self._designed_at = q[:self.model.n_joints].copy()
             self._job, self._stale = Job(self.design(q)), False
+
+    def _present(self) -> LqrGains:
+        """The gains of this update."""
+        if self._gains is None:
+            self._begin()
+        assert self._gains is not None
         return self._gains
 
     def _has_moved(self) -> bool:
@@ -179,8 +184,7 @@ class LQR(Controller):
         self._move(period)
         if not self._watch(period):
             return self._held()
-        gains = self._schedule()
-        return self._law(gains, self.q, self.v, period)
+        return self._law(self._present(), self.q, self.v, period)
 
     def _move(self, period: float) -> None:
         """Go on to the motion that is wanted now."""

@@ -210,6 +210,7 @@ class Control(Node):
             return
         wanted = loop.controller.reference
         self._send(state, efforts, wanted.position, wanted.velocity)
+        loop.work_ahead()
         self._motion.follow(state.time, position, velocity)
         self._reports.add(state.time, wanted, position, velocity, efforts)
 
