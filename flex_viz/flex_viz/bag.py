@@ -67,7 +67,8 @@ def _read(path: Path) -> dict[str, list[Any]]:
                 found[connection.topic.rpartition('/')[2]].append(
                     reader.deserialize(data, connection.msgtype))
     except FileNotFoundError:
-        raise RunError(f'{path}: expected a rosbag2 folder or file, found nothing there') from None
+        there = 'a folder without metadata.yaml' if path.is_dir() else 'nothing there'
+        raise RunError(f'{path}: expected a rosbag2 folder or file, found {there}') from None
     except (AnyReaderError, TypesysError, OSError, KeyError, AssertionError) as error:
         raise RunError(f'{path}: expected a rosbag2 folder or file, found: {error}') from None
     return found

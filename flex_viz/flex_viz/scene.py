@@ -22,7 +22,7 @@ from flex_viz.visuals import Visual, mesh_path
 SHADES = 9
 GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
 NOTHING = np.zeros((3, 3), dtype=np.float32)
-PATH_SPAN = 5.0      # s of the tip's way
+PATH_SPAN, PATH_GAP = 5.0, 0.1      # s of the tip's way, and from point to point
 
 
 class Scene:
@@ -43,8 +43,8 @@ class Scene:
         self._scene.add_light_ambient('/light/ambient', intensity=2.2)
         self._scene.add_light_directional('/light/sun', intensity=1.5,
                                           position=(0.5 * reach, -reach, 2.0 * reach))
-        server.initial_camera.position = (0.6 * reach, -1.1 * reach, 0.6 * reach)
-        server.initial_camera.look_at = (0.0, 0.0, 0.25 * reach)
+        server.initial_camera.position = (0.5 * reach, -0.9 * reach, 0.5 * reach)
+        server.initial_camera.look_at = (0.1 * reach, 0.0, 0.2 * reach)
         faces = np.arange(3).reshape(1, 3)
         self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', NOTHING, faces, side='double',
                                                   visible=False) for at in range(SHADES)]
@@ -61,7 +61,7 @@ class Scene:
                                                     visible=False)
         self._way = self._scene.add_line_segments('/tip', line, PATH, thickness=width,
                                                   visible=False)
-        self._path_so_far = TipWay(PATH_SPAN)
+        self._path_so_far = TipWay(PATH_SPAN, PATH_GAP)
         self._ranges = {by: Range(by) for by in ('strain', 'deflection', 'none')}
         self.top = 0.0                 # of the colours
 

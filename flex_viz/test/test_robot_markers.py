@@ -15,6 +15,7 @@ from flex_viz.colours import DIVERGING, Range, rounded_up, shades, told
 from flex_viz.marker import quaternion
 from flex_viz.marker_bytes import marker_array
 from flex_viz.robot_markers import Options, Push, RobotMarkers
+from flex_viz.tip_way import TipWay
 
 PUSH = Push('tool', np.array([0.0, 20.0, 0.0]), np.zeros(3))
 
@@ -217,3 +218,13 @@ def test_a_picture_costs_little(arm, bent):
         marker_array(drawing.at(0.033 * at, bent), 'base', at, 1.0)
         best = min(best, time.process_time() - began)
     assert best < 4e-3
+
+
+def test_a_thinned_way_keeps_its_newest_point_and_the_gaps_between_the_others():
+    way = TipWay(1.0, 0.1)
+    for at in range(61):
+        points = way.add(at / 30.0, np.array([at / 30.0, 0.0, 0.0]))
+    times = points[:, 0]
+    assert times[-1] == 2.0 and times[0] >= 1.0 - 1e-9
+    assert np.diff(times)[:-1].min() > 0.1 - 1e-9 and 9 <= len(times) <= 12
+    assert way.add(2.0, np.ones(3)) is not None and len(way.add(2.0, np.ones(3))) == len(times)

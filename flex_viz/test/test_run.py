@@ -157,7 +157,7 @@ def test_bad_bags_are_refused_in_a_sentence(run, tmp_path, capsys):
     with pytest.raises(RunError, match='nothing there'):
         read_run(tmp_path / 'none')
     (tmp_path / 'empty').mkdir()
-    with pytest.raises(RunError, match='expected a rosbag2'):
+    with pytest.raises(RunError, match='expected a rosbag2.*a folder without metadata.yaml'):
         read_run(tmp_path / 'empty')
     record(tmp_path / 'bag', run)
     with pytest.raises(RunError, match='give the --robot'):
