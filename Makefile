@@ -5,7 +5,7 @@ IN_ENV := source ./env.sh &&
 PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim animation test view bench validate lint lock clean
+.PHONY: help setup sim animation test nightly view bench validate lint lock clean
 
 help:  ## say what each target does
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -26,6 +26,9 @@ view: setup  ## the same, to be seen: in RViz if installed, else in the browser
 test: setup  ## run every test
 	@$(PYTHON) bare/setup.py browser
 	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
+
+nightly: setup  ## identities on 10,000 new random robots, which takes hours
+	@$(IN_ENV) HYPOTHESIS_PROFILE=nightly python3 -m pytest flex_dynamics/test/test_properties.py $(PYTEST_ARGS)
 
 lint: setup  ## check style and types
 	@$(IN_ENV) ruff check . && python3 -m mypy

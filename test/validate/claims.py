@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 RULE = ('A claim passes if the difference is within the tolerance, which is stated with it. '
-        'Where a paper is misprinted or leaves a value open, the note says how it was read.')
+        'Differences are in the unit of the values. Where a paper is misprinted or leaves a value '
+        'open, the note says how it was read. Rows (C1, M4, ...) are those of doc/validation.md.')
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Claim:
     tolerance: float
     unit: str
     note: str = ''
+    counts: bool = True  # False: it is so or not, and no number says how far off
 
     @property
     def holds(self) -> bool:
@@ -33,9 +35,10 @@ class Claim:
 
 @dataclass
 class Section:
-    """All claims of one source, with figures as PNG."""
+    """All claims of one source, with figures as PNG; text: what one must know of it."""
 
     title: str
+    text: str = ''
     claims: list[Claim] = field(default_factory=list)
     figures: list[tuple[str, bytes]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -66,7 +69,8 @@ class Claims:
     def fact(self, source: str, what: str, expected: str, ours: str, holds: bool, *,
              note: str = '') -> None:
         """Claim that something is so: stable, positive definite, minimum phase."""
-        self._add(Claim(source, what, expected, ours, 0.0 if holds else 1.0, 0.5, '', note))
+        self._add(Claim(source, what, expected, ours, 0.0 if holds else 1.0, 0.5, '', note,
+                        counts=False))
 
     def figure(self, caption: str, figure) -> None:
         """A matplotlib figure for the report."""
@@ -94,8 +98,9 @@ def _verdict(claim: Claim) -> str:
 
 def _cells(claim: Claim) -> tuple[str, ...]:
     unit = f' {claim.unit}' if claim.unit else ''
-    return (claim.source, claim.what, claim.expected + unit, claim.ours + unit,
-            f'{claim.difference:.2g}', f'{claim.tolerance:.2g}', _verdict(claim), claim.note)
+    off = (f'{claim.difference:.2g}', f'{claim.tolerance:.2g}') if claim.counts else ('', '')
+    return (claim.source, claim.what, claim.expected + unit, claim.ours + unit, *off,
+            _verdict(claim), claim.note)
 
 
 HEADINGS = ('source', 'claim', 'expected', 'ours', 'difference', 'allowed', '', 'note')
@@ -119,10 +124,15 @@ def write(sections: list[Section], folder: Path) -> None:
             'tr.bad td{background:#fde8e8}tr.bad td:nth-child(7){color:#b00020;font-weight:bold}'
             'img{max-width:100%}</style>', '<h1>Validation</h1>',
             f'<p>{html.escape(_counts(sections))}. {html.escape(RULE)}</p>']
-    for section in sections:
-        md += [f'## {section.title}', '', '| ' + ' | '.join(HEADINGS) + ' |',
+    md += [f'- {section.title}: {_counts([section])}' for section in sections] + ['']
+    page += ['<ul>', *(f'<li><a href="#s{k}">{html.escape(section.title)}</a>: '
+                       f'{html.escape(_counts([section]))}</li>'
+                       for k, section in enumerate(sections)), '</ul>']
+    for k, section in enumerate(sections):
+        md += [f'## {section.title}', '', section.text, '', '| ' + ' | '.join(HEADINGS) + ' |',
                '|' + '---|' * len(HEADINGS)]
-        page += [f'<h2>{html.escape(section.title)}</h2><table><tr>'
+        page += [f'<h2 id="s{k}">{html.escape(section.title)}</h2>'
+                 f'<p>{html.escape(section.text)}</p><table><tr>'
                  + ''.join(f'<th>{name}</th>' for name in HEADINGS) + '</tr>']
         for claim in section.claims:
             cells = _cells(claim)

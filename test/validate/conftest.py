@@ -21,9 +21,11 @@ SECTIONS = pytest.StashKey[dict[str, Section]]()
 
 
 def _section(config: pytest.Config, module) -> Section:
-    """The section of a test file: its title is the first line of the file's docstring."""
-    title = (module.__doc__ or module.__name__).splitlines()[0].rstrip('.')
-    return config.stash.setdefault(SECTIONS, {}).setdefault(title, Section(title))
+    """The section of a test file, by its docstring: title is the first line, text is the rest."""
+    title, _, text = (module.__doc__ or module.__name__).partition('\n')
+    title = title.rstrip('.')
+    return config.stash.setdefault(SECTIONS, {}).setdefault(
+        title, Section(title, ' '.join(text.split())))
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """Cibicik and Egeland: frequencies, the 6 s manoeuvre linear and nonlinear, figures 6 to 10.
 
+A. Cibicik and O. Egeland, "Kinematics and Dynamics of Flexible Robotic Manipulators Using Dual
+Screws", IEEE Transactions on Robotics.
+
 Gains and mode normalisation are not in the paper: kp and kd are those of test/bench/manoeuvre.py,
 shapes are raw clamped-mass modes. Expected numbers were computed independently of this package,
 with order `first` of Lagrange's equations; where they name a printed digit, half of it is allowed.

@@ -1,4 +1,8 @@
-"""Lin and Lewis: four examples, eigenvalues, zero dynamics, matrix of the appendix, theorem 1."""
+"""Lin and Lewis: four examples, eigenvalues, zero dynamics, matrix of the appendix, theorem 1.
+
+J. Lin and F. L. Lewis, "A Symbolic Formulation of Dynamic Equations for a Manipulator with Rigid
+and Flexible Links", International Journal of Robotics Research 13 (1994) 454.
+"""
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Mladenova: vector-parameters, operation counts, elastic joint, interpolation of rotations.
 
+C. D. Mladenova, "Group Theory in the Problems of Modeling and Control of Multi-Body Systems".
+
 In her table 3 the products 852 and 800 of n = 6 are printed in each other's row: the formulae
 beside them say which is which.
 """

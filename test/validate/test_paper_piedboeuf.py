@@ -1,5 +1,8 @@
 """Piedboeuf: statics of one flexible link over 7 forces and 37 angles, orders 0, 1 and 2.
 
+J.-C. Piedboeuf, "The Jacobian Matrix for a Flexible Manipulator", report EPM-RT-93-17, Ecole
+Polytechnique de Montreal, 1993.
+
 data/piedboeuf_static.csv was computed without this package: motor torque T, end deflection vtip
 and curvature k1 at the first gauge, in his models of order 0 (rigid), 1 (1b: without his integrals
 of second order) and 2, and of the exact inextensible elastica. His equations drop all products

@@ -1,4 +1,9 @@
-"""Published problems: two flexible links, the spin-up beam, a link on an elastic joint."""
+"""Published problems: two flexible links, the spin-up beam, a link on an elastic joint.
+
+A. De Luca and B. Siciliano, "Closed-form dynamic model of planar multilink lightweight robots",
+1991; J. C. Simo and L. Vu-Quoc, "On the dynamics of flexible beams under large overall motions,
+the plane case", 1986; rest to rest by a flat output: only plots were published of it.
+"""
 from __future__ import annotations
 
 from math import factorial
