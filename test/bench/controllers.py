@@ -156,9 +156,9 @@ def _moving(model: Model, report: Report, lines: list[str]) -> dict[str, TrialRe
     lines += [f'## The manoeuvre: departures at {DEPARTURES[0]:g} and {DEPARTURES[1]:g} s, '
               f'{MOVE:g} s each', '',
               'Plant: order second, steps of 0.5 ms (0.25 ms with feedback_linearization, whose '
-              'drives a light wrist rings on otherwise); sampled at 1 kHz unless said, efforts held; '
-              'drives damp where the controller asks for it. Steps: lqr and lqg take them softly, '
-              'in 0.8 s; the joint error is then what the step itself is.',
+              'drives a light wrist rings on otherwise); sampled at 1 kHz unless said, efforts '
+              'held; drives damp where the controller asks for it. Steps: lqr and lqg take them '
+              'softly, in 0.8 s; the joint error is then what the step itself is.',
               'Vibration: of the tip, against where the links at rest would carry it on the same '
               'joints (peak), and about its mean place in the last second (residual).', '',
               '| controller | joint error, mrad: largest | rms | vibration, mm: peak | residual | '
