@@ -75,6 +75,7 @@ class Claims:
     def figure(self, caption: str, figure) -> None:
         """A matplotlib figure for the report."""
         file = io.BytesIO()
+        figure.set_layout_engine('constrained')      # no label on the neighbour's plot
         figure.savefig(file, format='png', dpi=110, bbox_inches='tight')
         self._section.figures.append((caption, file.getvalue()))
 
@@ -132,7 +133,7 @@ def write(sections: list[Section], folder: Path) -> None:
         md += [f'## {section.title}', '', section.text, '', '| ' + ' | '.join(HEADINGS) + ' |',
                '|' + '---|' * len(HEADINGS)]
         page += [f'<h2 id="s{k}">{html.escape(section.title)}</h2>'
-                 f'<p>{html.escape(section.text)}</p><table><tr>'
+                 f'<p>{html.escape(section.text).replace("`", "")}</p><table><tr>'
                  + ''.join(f'<th>{name}</th>' for name in HEADINGS) + '</tr>']
         for claim in section.claims:
             cells = _cells(claim)
