@@ -27,7 +27,7 @@ test: setup  ## run every test
 	@$(PYTHON) bare/setup.py browser
 	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
 
-nightly: setup  ## identities on 10,000 new random robots, which takes hours
+nightly: setup  ## identities on 10,000 new random robots: the better part of an hour
 	@$(IN_ENV) HYPOTHESIS_PROFILE=nightly python3 -m pytest flex_dynamics/test/test_properties.py $(PYTEST_ARGS)
 
 lint: setup  ## check style and types
