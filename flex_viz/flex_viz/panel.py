@@ -20,7 +20,7 @@ AXES = {'+x': (1, 0, 0), '-x': (-1, 0, 0), '+y': (0, 1, 0), '-y': (0, -1, 0), '+
         '-z': (0, 0, -1)}
 LIVE = 'none: the robot as it moves'
 SWING_RATE = 0.5      # Hz of the animation, whatever the mode's own frequency is
-TEXT_RATE, PLOT_RATE = 5.0, 4.0      # a second of wall time
+TEXT_RATE, PLOT_RATE = 5.0, 2.0      # a second of wall time; a browser draws plots for long
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Panel:
         self._picture: tuple | None = None
         self._said = self._plotted = -np.inf
         names = scene.model.names[:scene.model.n_joints]
-        self._history = History(2 * len(names) + 1)
+        self._history = History(2 * len(names) + 1, rate=10.0)
         # Beside the scene, not over it; sharing would send the page through a server elsewhere.
         self._gui.configure_theme(show_share_button=False, show_logo=False)
         self._gui.main_panel.dock_right()

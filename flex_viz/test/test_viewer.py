@@ -18,6 +18,12 @@ from flex_viz.scene import Scene
 FACTOR = 6.0
 PATIENCE = 300.0      # s; Chromium draws without a graphics card, perhaps on a busy machine
 SIZE = (900, 480)
+CANVAS = """(() => {
+    const found = document.querySelector('canvas');
+    if (!found) return null;
+    const box = found.getBoundingClientRect();
+    return [box.x, box.y, box.width, box.height];
+})()"""
 
 
 @pytest.fixture(scope='module')
@@ -64,19 +70,20 @@ def test_the_beams_pixels_are_where_the_model_says(arm, bent, tmp_path):
         page.open(f'http://127.0.0.1:{server.get_port()}')
         page.until(lambda: 'simulated time 0.00 s' in page.text(), 'the figures', PATIENCE)
         client = page.until(lambda: list(server.get_clients().values()), 'the camera', PATIENCE)[0]
-        box = page.until(lambda: page.evaluate(
-            "(() => { const found = document.querySelector('canvas'); if (!found) return null;"
-            'const b = found.getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()'),
-            'the canvas')
         drawn, straight = (scaled(arm, bent, factor) for factor in (FACTOR, 0.0))
         places = [('link2', x) for x in (0.5, 1.0, 1.7)] + [('link3', x) for x in (0.3, 0.9, 1.5)]
-        expected = project(client.camera, box,
-                           np.array([arm.pose(drawn, *place)[:3, 3] for place in places]))
-        elsewhere = project(client.camera, box,
-                            np.array([arm.pose(straight, *place)[:3, 3] for place in places[4:]]))
+        points = [np.array([arm.pose(q, *place)[:3, 3] for place in some])
+                  for q, some in ((drawn, places), (straight, places[4:]))]
+
+        def pixels():
+            """Of both; where the canvas is now, which the panel takes a part of at first."""
+            box = page.until(lambda: page.evaluate(CANVAS), 'the canvas')
+            return [project(client.camera, box, some) for some in points]
+
+        page.until(lambda: blue(page.picture(), pixels()[0], 3.0).all(), 'the bent beam', PATIENCE)
+        expected, elsewhere = pixels()
         # Far enough from the bent beam on the screen to tell one from the other.
         assert np.linalg.norm(elsewhere - expected[4:], axis=1).min() > 8.0
-        page.until(lambda: blue(page.picture(), expected, 3.0).all(), 'the bent beam', PATIENCE)
         assert not blue(page.picture(), elsewhere, 3.0).any()
         # Straightened, it is where the straight one belongs.
         panel._factor.value = 0.0
