@@ -15,13 +15,14 @@ from flex_control.controllers.lqr_design import (
     soft_force,
 )
 from flex_control.deflected_reference import DeflectedReference
-from flex_control.gains import shared_inertia
+from flex_control.gains import FASTEST, first_frequency, shared_inertia
 from flex_control.linear import Job, RestModel, finish, rest_model
 from flex_control.linear.job import Pieces
 from flex_control.parameters import Parameter
 from flex_control.soft_steps import SoftSteps
 
 SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
+LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia
 FADE = 30                # updates over which new gains take the old ones' place
 AT_ONCE = 2              # pieces of a design in an update
 TAKES = 40               # updates that a design takes, until one was counted
@@ -55,8 +56,9 @@ class LQR(Controller):
                   'rate', 'Hz', 0.0, 1e6),
         Parameter('period', 0.0, 'time between updates for which the gains are designed; 0: as '
                   'the updates come', 's', 0.0, 1.0),
-        Parameter('drive_rate', 0.5, 'damping that the drives are asked for, over the inertia '
-                  'that each joint shares with the largest; 0: none', '1/s', 0.0, 1e4),
+        Parameter('drive_share', 0.26, 'damping that the drives are asked for, over the inertia '
+                  'that each joint shares with the largest, as a share of the first frequency '
+                  'with locked joints, at least 0.5 /s; 0: none', '', 0.0, 100.0),
         Parameter('step_time', 0.0, 'time in which a step of the reference is taken; 0: what '
                   'the first mode and the limits of the robot ask for', 's', 0.0, 1e4),
         Parameter('pose_step', 0.05, 'change of a wanted joint position after which the gains are '
@@ -72,6 +74,7 @@ class LQR(Controller):
         if not hasattr(self, '_wanted'):
             self._limits = _effort_limits(self.model)
             self._inertia = shared_inertia(self.model)
+            self._first = min(first_frequency(self.model), 2.0 * FASTEST)
             self._period, self._others, self._took = 0.0, 0, TAKES
             self._wanted = DeflectedReference(self.model)
             self._steps = SoftSteps(self.model)
@@ -85,9 +88,11 @@ class LQR(Controller):
         self._stale = True
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """A little damping, far below what the weights ask for: it acts between the updates, and
-        so on modes too fast for them, whose phase neither regulator nor filter can know."""
-        return np.zeros(self.model.n_joints), self.parameters['drive_rate'] * self._inertia
+        """A damping that acts between the updates, and so on modes too fast for them, whose phase
+        neither regulator nor filter can know, and on those that change faster than the gains."""
+        share = self.parameters['drive_share']
+        rate = max(LEAST_DRIVE_RATE, share * self._first) if share > 0.0 else 0.0
+        return np.zeros(self.model.n_joints), rate * self._inertia
 
     def set_drives(self, stiffness, damping) -> None:
         super().set_drives(stiffness, damping)

@@ -11,6 +11,7 @@ from flex_control.linear.job import Pieces
 from flex_dynamics import Model
 
 POSES = 64
+LEAST_DAMPING = 1e-3     # ratio that every mode with a spring has at least in a design
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
     yield
 
     to_positions = rest.shapes[:, :modes] / rest.scale[:modes]
-    A, B = rest.state_space(modes)
+    A, B = _damped(rest, modes)
     states, integrals = 2 * modes, joints if weights.integral_time > 0.0 else 0
     size = states + integrals + joints
     system, cost = np.zeros((size, size)), np.zeros((size, size))
@@ -135,10 +136,19 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
     return LqrGains(state, integral, gain[:, -joints:], error)
 
 
-def refuse_unreachable(model: Model, rest: RestModel, highest: float, period: float) -> None:
-    """ControlError that names the coordinate if a mode neither decays nor follows the efforts."""
-    modes = rest.kept(highest)
+def _damped(rest: RestModel, modes: int) -> tuple[np.ndarray, np.ndarray]:
+    """State space of the first modes. A little damping lets a vibration that no joint reaches at
+    this pose, as that of an upright arm sideways, be left alone: there would be no gains else."""
     A, B = rest.state_space(modes)
+    least = np.where(rest.squares[:modes] > 0.0, 2.0 * LEAST_DAMPING * rest.scale[:modes], 0.0)
+    A[range(modes, 2 * modes), range(modes, 2 * modes)] -= least
+    return A, B
+
+
+def refuse_unreachable(model: Model, rest: RestModel, highest: float, period: float) -> None:
+    """ControlError that names the coordinate if a mode grows and does not follow the efforts."""
+    modes = rest.kept(highest)
+    A, B = _damped(rest, modes)
     size = 2 * modes + B.shape[1]
     system = np.zeros((size, size))
     system[:2 * modes, :2 * modes], system[:2 * modes, 2 * modes:] = A, B
@@ -150,9 +160,9 @@ def refuse_unreachable(model: Model, rest: RestModel, highest: float, period: fl
     name = main_coordinate(model, rest, mode)
     raise ControlError(
         f'{name} is out of reach of the joint efforts: its mode of '
-        f'{np.sqrt(abs(rest.squares[mode])) / (2.0 * np.pi):.3g} Hz has no damping and no joint '
-        f'moves it at this pose (sampled every {period:g} s); give the link a damping, hold '
-        'another pose, or set highest_mode below it')
+        f'{np.sqrt(abs(rest.squares[mode])) / (2.0 * np.pi):.3g} Hz grows by itself and no joint '
+        f'moves it at this pose (sampled every {period:g} s); hold another pose, or make the link '
+        'stiffer')
 
 
 def main_coordinate(model: Model, rest: RestModel, mode: int) -> str:
