@@ -206,7 +206,9 @@ class TestControl(unittest.TestCase):
             steps = np.diff([efforts[at] for at in stamps], axis=0)
             weight = np.abs(efforts[stamps[-1]]).max()
             assert weight > 50.0                 # N m: a jump to half of it would show
-            assert np.abs(steps).max() < 0.1 * weight, change
+            # A stiffer law may ask for much more than the weight, but comes to it step by step.
+            span = np.ptp([efforts[at] for at in stamps], axis=0).max()
+            assert np.abs(steps).max() < 0.1 * max(weight, span), change
         status, result = self.result(handle)
         assert status == GoalStatus.STATUS_SUCCEEDED and result.error_code == Result.SUCCESSFUL
 
@@ -258,6 +260,7 @@ class TestControl(unittest.TestCase):
         status, result = self.result(second)
         assert status == GoalStatus.STATUS_ABORTED
         assert 'joint_trajectory took its place' in result.error_string
+        self.wait(0.5)             # at rest at the start
 
     def test_f_a_cancelled_goal_comes_to_rest_without_a_jump(self):
         handle = self.send(trajectory(START + 0.5, 6.0))
@@ -280,6 +283,7 @@ class TestControl(unittest.TestCase):
         assert status == GoalStatus.STATUS_ABORTED
         assert result.error_code == Result.PATH_TOLERANCE_VIOLATED
         assert 'joint2, position: expected an error of at most 1e-06' in result.error_string
+        assert self.result(self.send(trajectory(START, 2.0)))[0] == GoalStatus.STATUS_SUCCEEDED
         goal = FollowJointTrajectory.Goal()
         goal.goal_time_tolerance.nanosec = 100_000_000
         handle = self.send(trajectory(START, 0.3), goal_time_tolerance=goal.goal_time_tolerance,
