@@ -123,9 +123,9 @@ def generate_launch_description() -> LaunchDescription:
                  "'", LaunchConfiguration('control'), "' == 'true' and '",
                  LaunchConfiguration('in_process'), "' == 'false'"])),
              parameters=[params_file, model, sim_time, controlled]),
+        # Stamps are those of the states: the clock, which would wake them often, is not needed.
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
-             parameters=[params_file, model, sim_time]),
-        # Stamps are those of the states: the clock, which would wake it often, is not needed.
+             parameters=[params_file, model]),
         Node(package='flex_viz', executable='markers', name='markers', **common,
              parameters=[params_file, model], condition=windows),
         Node(package='rviz2', executable='rviz2', name='rviz2', **common,

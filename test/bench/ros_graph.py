@@ -95,11 +95,23 @@ def _free(report: Report) -> None:
     share = (last.processor['simulator'] - first.processor['simulator']) / (last.wall - first.wall)
     late = (last.overruns - first.overruns) / (1000.0 * (last.simulated - first.simulated))
     name = 'free running, 1 kHz states, 60 s'
+    report.add(SECTION, Row('a bare loop of sleeps, 1 kHz, alone on this machine: late by a period',
+                            f'{_bare_loop():.2%}'))
     report.add(SECTION, Row(f'{name}: real-time factor', f'{factor:.3f}', '1.00',
                             abs(factor - 1.0) < 0.005))
     report.add(SECTION, Row(f'{name}: overruns', f'{late:.2%}', 'under 1 %', late < 0.01))
     report.add(SECTION, Row(f"{name}: the simulator's share of a core", f'{share:.0%}',
                             'under 40 %', share < 0.4))
+
+
+def _bare_loop(seconds: float = 10.0) -> float:
+    """Share of 1 ms periods whose wake-up comes a period late, though nothing is to be done."""
+    period, late, begin = 1e-3, 0, time.monotonic()
+    count = round(seconds / period)
+    for k in range(1, count + 1):
+        time.sleep(max(begin + k * period - time.monotonic(), 0.0))
+        late += time.monotonic() - begin > (k + 1) * period
+    return late / count
 
 
 def _in_process(report: Report) -> None:

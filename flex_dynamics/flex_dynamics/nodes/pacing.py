@@ -7,8 +7,7 @@ LONGEST_LAG = 0.1     # s; a simulator further behind lets time slip instead of 
 class Pacing:
     """How many output periods are due. All times in s, wall times from any steady clock.
 
-    To be asked once a period, by a timer. The first question after a restart is the middle of a
-    period, so that a timer that is a little early or late makes no difference.
+    To be asked once a period, by a timer; the first question after a restart is time zero.
     """
 
     def __init__(self, period: float, factor: float) -> None:
@@ -21,16 +20,20 @@ class Pacing:
         self._origin: float | None = None
 
     def due(self, now: float) -> int:
-        """Periods to run now to be on time. More than one is an overrun: it came more than half a
-        period late. What is more than LONGEST_LAG late is dropped."""
+        """Periods to run now to be on time. More than one is an overrun: one is late by a whole
+        period. What is more than LONGEST_LAG late is dropped."""
         if self._origin is None:
-            self._origin, self._done = now - 0.5 * self.period / self.factor, 0
-        due = int((now - self._origin) * self.factor / self.period) - self._done
+            self._origin, self._done = now, 0
+        waited = (now - self._origin) * self.factor / self.period - self._done
+        if 0.5 < waited < 1.0:       # not this question is early, but those before were late
+            self._origin -= (1.0 - waited) * self.period / self.factor
+            waited = 1.0
+        due = int(waited)
         if due > 1:
             self.overruns += 1
         most = max(1, int(LONGEST_LAG * self.factor / self.period))
         if due > most:
             self._origin += (due - most) * self.period / self.factor
             due = most
-        self._done += max(due, 0)
-        return max(due, 0)
+        self._done += due
+        return due

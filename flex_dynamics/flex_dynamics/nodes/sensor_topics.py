@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from time import monotonic
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Quaternion, Vector3
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
 from flex_dynamics import Sensors
-from flex_dynamics.nodes.common import floats, nanoseconds
+from flex_dynamics.nodes.common import floats, stamp
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.plant import Plant
@@ -28,6 +28,7 @@ from flex_dynamics.nodes.state_input import DEPTH
 from flex_dynamics.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
 
+ASK = 0.02               # s of wall time between two looks for readers
 NO_ESTIMATE = -1.0       # sensor_msgs/Imu: first element of the covariance of what is not measured
 
 
@@ -37,6 +38,8 @@ class Readings(ABC):
     outlets: list[Outlet]
     _delay: Delay[Any]
     _ready = False
+    _heard = False           # whether anyone reads, when `_asked` (s of wall time)
+    _asked = 0.0
     inner = False            # a controller in this process reads them, whoever listens
 
     @property
@@ -49,6 +52,7 @@ class Readings(ABC):
 
     def look_again(self, tick: int) -> None:
         """A reader who has come while time stands still gets the present reading too."""
+        self._asked = 0.0
         if not self._ready and self._wanted():
             self.read(tick)
 
@@ -57,13 +61,18 @@ class Readings(ABC):
         """Take the reading of the period that has ended."""
 
     @abstractmethod
-    def publish(self, stamp: Time) -> None:
-        """Send the last reading."""
+    def publish(self, time: int) -> None:
+        """Send the last reading, stamped with `time` (ns)."""
 
     def _wanted(self) -> bool:
         """A delayed reading has to be taken before anyone asks for it."""
-        return bool(self.outlets) and (self.inner or self._delay.ticks > 0
-                                       or any(outlet.wanted for outlet in self.outlets))
+        now = monotonic()
+        if now - self._asked > ASK:      # to ask takes as long as a reading
+            self._asked = now
+            self._heard = bool(self.outlets) and (
+                self.inner or self._delay.ticks > 0
+                or any(outlet.wanted for outlet in self.outlets))
+        return self._heard
 
 
 class Encoders(Readings):
@@ -95,8 +104,8 @@ class Encoders(Readings):
         """The last positions and speeds, each (n_joints,)."""
         return self._readings[:2]
 
-    def publish(self, stamp: Time) -> None:
-        self._packed.publish(nanoseconds(stamp), *self._readings)
+    def publish(self, time: int) -> None:
+        self._packed.publish(time, *self._readings)
 
 
 class Gauges(Readings):
@@ -124,9 +133,9 @@ class Gauges(Readings):
         """The last strains (n_gauges,), if they were read."""
         return self._reading if self._ready else None
 
-    def publish(self, stamp: Time) -> None:
+    def publish(self, time: int) -> None:
         if self._ready:
-            self._message.header.stamp = stamp
+            self._message.header.stamp = stamp(time)
             self.outlets[0].publish(self._message)
 
 
@@ -183,10 +192,11 @@ class Imus(Readings):
         """The last turning rates and accelerations, each (n_imus, 3), if they were read."""
         return self._reading if self._ready else (None, None)
 
-    def publish(self, stamp: Time) -> None:
+    def publish(self, time: int) -> None:
         if self._ready:
+            at = stamp(time)
             for outlet, message in zip(self.outlets, self._messages, strict=True):
-                message.header.stamp = stamp
+                message.header.stamp = at
                 outlet.publish(message)
 
 

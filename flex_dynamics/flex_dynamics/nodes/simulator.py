@@ -214,13 +214,13 @@ class Simulator(Node):
     # Topics ---------------------------------------------------------------------------------
 
     def _publish(self) -> None:
-        at = stamp(self.now)
+        now = self.now
         if self.tick % self.timing.clock_every == 0:
-            self._clock_topic.publish(Clock(clock=at))
+            self._clock_topic.publish(Clock(clock=stamp(now)))
         for sensor in self._sensors:
-            sensor.publish(at)
+            sensor.publish(now)
         # The last of all: who answers a state in lockstep has its readings before it.
-        self._state.publish(self.now, self.plant.q, self.plant.v)
+        self._state.publish(now, self.plant.q, self.plant.v)
         self._published = time.monotonic()
 
     def _read_sensors(self) -> None:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from rclpy.node import Node
@@ -30,7 +30,7 @@ class Timing:
     start_paused: bool
     clock_every: int            # periods from one clock message to the next
 
-    @property
+    @cached_property
     def period(self) -> float:
         """From one state to the next."""
         return self.steps * self.step

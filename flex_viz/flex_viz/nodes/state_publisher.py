@@ -14,10 +14,18 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run, stamp
-from flex_dynamics.nodes.state_input import State, StateInput
+from flex_dynamics.nodes.common import (
+    Diagnostics,
+    declare,
+    declare_model,
+    run,
+    stamp,
+    steady_clock,
+)
+from flex_dynamics.nodes.state_input import State
 from flex_viz.frames import Frames, Transform, read_point
 from flex_viz.marker import quaternion
+from flex_viz.nodes.latest_state import LatestState
 from flex_viz.nodes.words import declare_words
 
 
@@ -27,8 +35,8 @@ class StatePublisher(Node):
     def __init__(self) -> None:
         super().__init__('state_publisher')
         self.model = model = declare_model(self)
-        rate = declare(self, 'rate', 50.0, 'transforms a second, by the stamps of the states',
-                       lower=0.1, upper=1e4, fixed=True)
+        rate = declare(self, 'rate', 50.0, 'transforms a second, by the stamps of the states and '
+                       'at most by the wall clock', lower=0.1, upper=1e3, fixed=True)
         points = declare_words(self, 'points', 'frames on beams, LINK@X or NAME=LINK@X with X in '
                                'm along the beam')
         self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
@@ -43,10 +51,17 @@ class StatePublisher(Node):
         self._tf = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         self._description.publish(String(data=model.robot.urdf))
         self._static.publish(self._message(self._frames.fixed(), stamp(0)))
-        self._input = StateInput(self, model, self._publish)
+        self._input = LatestState(self, model)
+        # Twice as often as needed: a timer has any phase against the stamps of the states.
+        self.create_timer(0.5 / rate, self._look, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: {len(model.robot.links)} links, '
                                f'{len(model.robot.frames) + len(points)} frames on beams')
+
+    def _look(self) -> None:
+        state = self._input.take()
+        if state is not None:
+            self._publish(state)
 
     def _publish(self, state: State) -> None:
         if state.time < self._last:
