@@ -95,7 +95,7 @@ def _free(report: Report) -> None:
     share = (last.processor['simulator'] - first.processor['simulator']) / (last.wall - first.wall)
     late = (last.overruns - first.overruns) / (1000.0 * (last.simulated - first.simulated))
     name = 'free running, 1 kHz states, 60 s'
-    report.add(SECTION, Row('a bare loop of sleeps, 1 kHz, alone on this machine: late by a period',
+    report.add(SECTION, Row('a bare loop of sleeps, 1 kHz, on this machine: late by a period',
                             f'{_bare_loop():.2%}'))
     report.add(SECTION, Row(f'{name}: real-time factor', f'{factor:.3f}', '1.00',
                             abs(factor - 1.0) < 0.005))

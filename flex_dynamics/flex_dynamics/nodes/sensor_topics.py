@@ -79,7 +79,8 @@ class Encoders(Readings):
     """`joint_states`: positions and speeds with errors, and the efforts that the motors give."""
 
     def __init__(self, node: Node, plant: Plant, given: SensorParameters) -> None:
-        self._plant, joints = plant, plant.model.n_joints
+        self._plant, self._joints = plant, plant.model.n_joints
+        joints = self._joints
         self._position = given.channel('encoders', '', 'joint positions, rad or m', joints,
                                        'a joint')
         self._velocity = given.channel('encoders', 'velocity_', 'joint speeds, rad/s or m/s',
@@ -94,11 +95,12 @@ class Encoders(Readings):
 
     def read(self, tick: int) -> None:
         self._ready = True           # any robot has joint_states, whoever reads them
-        plant, joints = self._plant, self._plant.model.n_joints
-        position, velocity, effort = self._delay.pass_on(
-            (plant.q[:joints].copy(), plant.v[:joints].copy(), plant.applied))
-        self._readings = (self._position.read(tick, position),
-                          self._velocity.read(tick, velocity), effort)
+        plant, joints = self._plant, self._joints
+        truth = plant.q[:joints], plant.v[:joints], plant.applied
+        if self._delay.ticks:
+            truth = self._delay.pass_on((truth[0].copy(), truth[1].copy(), truth[2]))
+        self._readings = (self._position.read(tick, truth[0]),      # arrays of their own
+                          self._velocity.read(tick, truth[1]), truth[2])
 
     def values(self) -> tuple[np.ndarray, np.ndarray]:
         """The last positions and speeds, each (n_joints,)."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from rclpy.node import Node
@@ -38,6 +39,7 @@ from flex_dynamics.nodes.simulator_parameters import declare_plant, declare_timi
 from flex_dynamics.nodes.simulator_status import status
 from flex_dynamics.nodes.speedometer import Speedometer
 from flex_dynamics.nodes.state_input import DEPTH
+from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_dynamics.nodes.wrench_input import WrenchInput
 from flex_msgs.msg import FlexState
 
@@ -82,9 +84,11 @@ class Simulator(Node):
                          Imus(self, self.plant, sensors, given))
         self._read_sensors()
         receive: Any = self._receive      # rclpy's types do not know the second argument
-        # Deep enough that a second driver does not push the first one's commands out.
-        self._commands = self.create_subscription(JointState, 'joint_commands', receive,
-                                                  QoSProfile(depth=QUEUE), raw=True)
+        # Deep enough that a second driver does not push the first one's commands out. Free running
+        # a command acts from the next period on: it is taken then.
+        self._commands = self.create_subscription(
+            JointState, 'joint_commands', receive, QoSProfile(depth=QUEUE), raw=True,
+            callback_group=None if self.timing.lockstep else Unwaited())
         self._reader = CommandReader()
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
                                    if self.timing.lockstep else
@@ -158,6 +162,9 @@ class Simulator(Node):
         self._publish()
 
     def _on_timer(self) -> None:
+        if not self.timing.lockstep:
+            for data, info in islice(waiting(self._commands), QUEUE):
+                self._receive(data, info)
         self._pump()
         now = time.monotonic()
         if now - self._published >= RESEND:
@@ -229,14 +236,6 @@ class Simulator(Node):
 
     def _receive(self, data: bytes, info: dict[str, int]) -> None:
         self._command(data, info)
-        if self.timing.lockstep:
-            return
-        # Free running the newest command counts: what waits behind this one is read at once.
-        for _ in range(QUEUE):
-            taken = self._commands.handle.take_message(JointState, True)
-            if taken is None:
-                return
-            self._command(*taken)
 
     def _command(self, data: bytes, info: dict[str, int]) -> None:
         names, when, command = self._reader.read(data)

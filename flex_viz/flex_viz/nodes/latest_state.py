@@ -8,36 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from flex_dynamics import Model
 from flex_dynamics.nodes.state_input import State, StateInput
+from flex_dynamics.nodes.unwaited import Unwaited, waiting
 
 
-class Unwaited(CallbackGroup):
-    """Entities that never wake the executor: neither rclpy's nor that of flex_dynamics."""
-
-    unwaited = True
-
-    def can_execute(self, entity: Any) -> bool:
-        return False
-
-    def beginning_execution(self, entity: Any) -> bool:
-        return False
-
-    def ending_execution(self, entity: Any) -> None:
-        pass
-
-
-def _take(subscription: Any) -> Any:
+def _newest(subscription: Any) -> Any:
     """The newest message in the queue, or None."""
     news = None
-    with subscription.handle:
-        while (taken := subscription.handle.take_message(
-                subscription.msg_type, subscription.raw)) is not None:
-            news = taken[0]
+    for message, _ in waiting(subscription):
+        news = message
     return news
 
 
@@ -50,7 +33,7 @@ class Latest:
 
     def take(self) -> Any:
         """The newest message since the last call, or None."""
-        return _take(self._subscription)
+        return _newest(self._subscription)
 
 
 class LatestState(StateInput):
@@ -65,7 +48,7 @@ class LatestState(StateInput):
 
     def take(self) -> State | None:
         """The newest state since the last call if it is a good one, or None."""
-        message = _take(self.subscription)
+        message = _newest(self.subscription)
         if message is not None:
             self._receive(message)
         news, self._news = self._news, None

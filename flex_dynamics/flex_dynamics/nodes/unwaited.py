@@ -1,0 +1,33 @@
+"""Topics that wake nobody: what is in their queues is taken when it is needed.
+
+To be woken for a message costs more than most messages are worth.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+
+
+class Unwaited(CallbackGroup):
+    """Entities that never wake the executor: neither rclpy's nor that of flex_dynamics."""
+
+    unwaited = True
+
+    def can_execute(self, entity: Any) -> bool:
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        pass
+
+
+def waiting(subscription: Any) -> Iterator[tuple[Any, dict[str, int]]]:
+    """The messages in the queue of a subscription, and what is known of each; the oldest first."""
+    with subscription.handle:
+        while (taken := subscription.handle.take_message(
+                subscription.msg_type, subscription.raw)) is not None:
+            yield taken
