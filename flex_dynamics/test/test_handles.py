@@ -54,9 +54,12 @@ def test_results_are_new_arrays(model, state):
     np.testing.assert_array_equal(mass, kept_mass)
 
 
-@pytest.mark.parametrize('duplicate', [copy.copy, copy.deepcopy,
-                                       lambda m: pickle.loads(pickle.dumps(m))],
-                         ids=['copy', 'deepcopy', 'pickle'])
+DUPLICATES = pytest.mark.parametrize('duplicate', [
+    copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))],
+    ids=['copy', 'deepcopy', 'pickle'])
+
+
+@DUPLICATES
 def test_a_copy_lives_on_its_own(state, duplicate):
     original = Model(load_robot('cibicik_arm_paper'))
     expected = original.forward_dynamics(*state)
@@ -66,6 +69,33 @@ def test_a_copy_lives_on_its_own(state, duplicate):
     for _ in range(20):
         np.zeros(200_000).fill(np.nan)
     np.testing.assert_array_equal(other.forward_dynamics(*state), expected)
+
+
+# Shapes of every basis: formulas are parsed into functions, which no pickle holds.
+SHAPES = ('expression" expression_y="(x/L)^2; (x/L)^3" expression_z="1 - cos(pi*x/L)" '
+          'expression_twist="sin(x/L)', 'craig-bampton', 'clamped-free', 'clamped-mass',
+          'pinned-pinned', 'pinned-free', 'polynomial', 'fe')
+
+
+@DUPLICATES
+@pytest.mark.parametrize('basis', SHAPES, ids=lambda text: text.split('"')[0])
+def test_copies_of_every_basis_are_equal(basis, duplicate):
+    twist = 0 if basis.startswith('pinned') else 1
+    model = Model(load_robot(f"""<robot name="arm"><link name="base"/><link name="link1"/>
+      <joint name="joint1" type="continuous"><parent link="base"/><child link="link1"/>
+        <axis xyz="0 0 1"/></joint>
+      <flexible link="link1"><beam length="2"><section A="1e-3" Iy="1e-8" Iz="1e-8" J="2e-8"/>
+        <material E="7e10" G="2.6e10" density="2700"/></beam>
+        <modes bending_y="2" bending_z="1" twist="{twist}" basis="{basis}"/></flexible>
+      </robot>"""))
+    rng = np.random.default_rng(3)
+    q, v = 0.01 * rng.normal(size=(2, model.n))
+    other = duplicate(model)
+    np.testing.assert_array_equal(other.mass_matrix(q), model.mass_matrix(q))
+    # A station that was not asked for before: the copy evaluates its own shapes.
+    np.testing.assert_array_equal(other.pose(q, 'link1', 1.234), model.pose(q, 'link1', 1.234))
+    np.testing.assert_array_equal(Model(other.robot).forward_dynamics(q, v, [1.0]),
+                                  model.forward_dynamics(q, v, [1.0]))
 
 
 @pytest.mark.parametrize('bad, word', [

@@ -199,7 +199,7 @@ class Expressions(ModeShapes):
     value vanishes there."""
 
     def __init__(self, length: float, text: str, power: int) -> None:
-        self.length = length
+        self.length, self._formulas = length, (text, power)
         texts = [part.strip() for part in text.split(';') if part.strip()]
         self.trees = [parse(part) for part in texts]
         self.count = len(self.trees)
@@ -216,6 +216,10 @@ class Expressions(ModeShapes):
                 if abs(values[0]) > 1e-6 * np.max(np.abs(values)):
                     raise ShapeError(f"expression '{part}': expected {name} 0 at x = 0, where the "
                                      f'link is clamped, found {values[0]:.6g}')
+
+    def __reduce__(self) -> tuple:
+        """Trees are functions, which no pickle holds: copies are made of the formulas."""
+        return type(self), (self.length, *self._formulas)
 
     def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
         x = np.atleast_1d(np.asarray(x, float))
