@@ -23,7 +23,8 @@ from flex_msgs.msg import FlexState
 def timing(lockstep=False):
     return Timing(step=0.001, steps=2, lockstep=lockstep, real_time_factor=1.0,
                   command_timeout=0.1, lockstep_timeout=5.0, hold_on_silence=False,
-                  wait_for_command=True, start_paused=False, clock_every=5)
+                  wait_for_command=True, start_paused=False, clock_every=5,
+                  thread_priority=0)
 
 
 MS = 10**6

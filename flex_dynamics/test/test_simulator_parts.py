@@ -1,5 +1,7 @@
 """The ROS-free inside of the simulator node: the door for commands, the pace, the plant."""
 import copy
+import errno
+import os
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from flex_dynamics.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
 from flex_dynamics.nodes.pacing import LONGEST_LAG, Pacing
 from flex_dynamics.nodes.plant import Drives, Plant
+from flex_dynamics.nodes.real_time_thread import OVERLOAD, RealTimeThread
 
 JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
 
@@ -71,7 +74,67 @@ def test_time_slips_rather_than_races_after_a_long_stop():
     pacing = Pacing(0.002, 2.0)
     assert pacing.due(0.0) == 0
     assert pacing.due(10.0) == round(LONGEST_LAG * 2.0 / 0.002)
-    assert pacing.due(10.0012) == 1
+    assert pacing.slips == 1
+    assert pacing.due(10.0012) == 1 and pacing.slips == 0
+
+
+def test_who_cannot_keep_up_is_known_by_time_that_slips_again_and_again():
+    pacing, now = Pacing(0.002, 1.0), 0.0
+    pacing.due(now)
+    for _ in range(100):
+        now += 1.2 * 0.002 * max(pacing.due(now), 1)      # a period takes longer than it lasts
+    assert pacing.slips > OVERLOAD
+
+
+class Log(list):
+    def info(self, text):
+        self.append(text)
+
+    warning = info
+
+
+@pytest.fixture
+def scheduler(monkeypatch):
+    """What is asked of the system, which may also say no."""
+    calls = []
+    monkeypatch.setattr(os, 'sched_setscheduler',
+                        lambda who, policy, param: calls.append((policy, param.sched_priority)))
+    return calls
+
+
+FIFO, ANY = (kind | os.SCHED_RESET_ON_FORK for kind in (os.SCHED_FIFO, os.SCHED_OTHER))
+
+
+def test_the_thread_has_priority_until_it_cannot_keep_up(scheduler):
+    log = Log()
+    thread = RealTimeThread(50, log)
+    assert not scheduler                             # not before the first period
+    for slips in (0, 1, 0, OVERLOAD - 1):
+        thread.keep(slips)
+    assert scheduler == [(FIFO, 50)] and thread.text == 'SCHED_FIFO 50' and not log
+    for slips in (OVERLOAD, OVERLOAD + 1, 0):
+        thread.keep(slips)
+    assert scheduler == [(FIFO, 50), (ANY, 0)]
+    assert thread.text == 'as any process: it cannot keep up' and 'time slips' in log[0]
+
+
+def test_without_the_right_to_a_priority_it_is_said_once(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, 'Operation not permitted')
+    monkeypatch.setattr(os, 'sched_setscheduler', refuse)
+    log = Log()
+    thread = RealTimeThread(50, log)
+    for _ in range(3):
+        thread.keep(0)
+    assert thread.text == 'as any process: Operation not permitted'
+    assert len(log) == 1 and 'thread_priority 50' in log[0]
+
+
+def test_no_priority_is_asked_for_with_zero(scheduler):
+    thread = RealTimeThread(0, Log())
+    thread.keep(0)
+    thread.keep(OVERLOAD)
+    assert not scheduler and thread.text == 'as any process'
 
 
 def plant(model, deflected=True, damping=0.0, **more):

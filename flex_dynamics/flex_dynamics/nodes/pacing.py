@@ -13,6 +13,7 @@ class Pacing:
     def __init__(self, period: float, factor: float) -> None:
         self.period, self.factor = period, factor
         self.overruns = 0
+        self.slips = 0          # questions in a row at which time was dropped
         self.restart()
 
     def restart(self) -> None:
@@ -32,6 +33,7 @@ class Pacing:
         if due > 1:
             self.overruns += 1
         most = max(1, int(LONGEST_LAG * self.factor / self.period))
+        self.slips = self.slips + 1 if due > most else 0
         if due > most:
             self._origin += (due - most) * self.period / self.factor
             due = most

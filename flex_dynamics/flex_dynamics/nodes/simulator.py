@@ -31,6 +31,7 @@ from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.payload_services import PayloadServices
+from flex_dynamics.nodes.real_time_thread import RealTimeThread
 from flex_dynamics.nodes.recording import Recording
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
 from flex_dynamics.nodes.sensor_topics import Encoders, Gauges, Imus
@@ -57,6 +58,7 @@ class Simulator(Node):
         live = LiveParameters(self)
         self.plant = declare_plant(self, model, self.timing, live)
         self._pacing = Pacing(self.timing.period, self.timing.real_time_factor)
+        self._thread = RealTimeThread(self.timing.thread_priority, self.get_logger())
         self._speed = Speedometer()
 
         self.tick = 0                # periods since time zero
@@ -188,6 +190,7 @@ class Simulator(Node):
             return
         until = time.monotonic() + RESEND
         due = self._pacing.due(time.monotonic()) if self.playing else self._credits
+        self._thread.keep(self._pacing.slips)
         while due > 0 and self.moving and time.monotonic() < until:
             due -= 1
             age = (self.tick - self._command_tick) * self.timing.period

@@ -29,6 +29,7 @@ class Timing:
     wait_for_command: bool
     start_paused: bool
     clock_every: int            # periods from one clock message to the next
+    thread_priority: int        # SCHED_FIFO; 0: none
 
     @cached_property
     def period(self) -> float:
@@ -69,7 +70,11 @@ def declare_timing(node: Node) -> Timing:
                                  'its start until the first good command', fixed=True),
         start_paused=declare(node, 'start_paused', False, 'wait for ~/set_simulation_state before '
                              'anything moves', fixed=True),
-        clock_every=max(1, round(1.0 / (clock_rate * steps * step))))
+        clock_every=max(1, round(1.0 / (clock_rate * steps * step))),
+        # Name and value are those of ros2_control's controller manager.
+        thread_priority=declare(node, 'thread_priority', 50, 'free: real-time priority '
+                                '(SCHED_FIFO) of the simulator, where the system grants it; 0: '
+                                'none', lower=0, upper=99, fixed=True))
 
 
 def declare_plant(node: Node, model: Model, timing: Timing, live: LiveParameters) -> Plant:

@@ -27,6 +27,7 @@ def status(simulator: Any) -> tuple[bytes, str, dict[str, object]]:
         'share of a core in the integrator (%)': f'{100.0 * share:.1f}',
         'longest step from state to state (ms)': f'{1e3 * longest:.3f}',
         'overruns': simulator._pacing.overruns,
+        'scheduling': simulator._thread.text,
         'driven by': simulator._owner.name,
         'rejected commands': simulator._rejected,
         'last rejection': simulator._reason,
