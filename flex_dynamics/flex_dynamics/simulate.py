@@ -142,23 +142,36 @@ def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
 def _adaptive(run: _Run, tolerance: float) -> Callable[[int], None]:
     model, n = run.model, run.model.n
     inputs = model.input_matrix()
+    refused: list[DynamicsError] = []
 
-    def rate(t, state, tau):
+    def rate(t, state, tau, start):
         q, v = state[:n], state[n:]
         if run.servo is not None:
             target, speed = run.servo.at(t)
             # What the motor sees of each joint is the transpose of how it acts.
             tau = tau + (run.servo.stiffness * (target - inputs.T @ q)
                          + run.servo.damping * (speed - inputs.T @ v))
-        return np.concatenate((v, model.forward_dynamics(q, v, tau, run.wrenches)))
+        try:
+            return np.concatenate((v, model.forward_dynamics(q, v, tau, run.wrenches)))
+        except DynamicsError as error:
+            if t == start:
+                raise
+            # A trial of too long a step: an error that is not a number makes scipy shorten it.
+            if np.isfinite(state).all():
+                refused[:] = [error]
+            return np.full(2 * n, np.nan)
 
     def advance(k: int) -> None:
-        solution = solve_ivp(rate, run.time[k - 1:k + 1],
-                             np.concatenate((run.q[k - 1], run.v[k - 1])), 'DOP853',
-                             rtol=tolerance, atol=tolerance * 1e-2, args=(run.torque(k - 1),))
+        start, end = run.time[k - 1:k + 1]
+        refused.clear()
+        solution = solve_ivp(rate, (start, end), np.concatenate((run.q[k - 1], run.v[k - 1])),
+                             'DOP853', rtol=tolerance, atol=tolerance * 1e-2,
+                             args=(run.torque(k - 1), start))
         if not solution.success:
-            raise DynamicsError(f'the adaptive integrator stopped at {run.time[k - 1]:.4f} s: '
-                                f'{solution.message}')
+            reason = (f'shorter steps do not help: {refused[0]}' if refused
+                      else solution.message)
+            raise DynamicsError(f'the adaptive integrator stopped at {solution.t[-1]:.6g} s: '
+                                f'{reason}')
         run.q[k], run.v[k] = solution.y[:n, -1], solution.y[n:, -1]
     return advance
 

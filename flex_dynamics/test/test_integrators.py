@@ -140,3 +140,35 @@ def test_divergence_is_said_and_the_last_good_state_kept():
     with pytest.raises(DynamicsError, match='after .* s: largest speed in|moves no mass'):
         simulation.advance(100000)
     assert np.isfinite(simulation.q).all() and np.isfinite(simulation.v).all()
+
+
+def jumping(model: Model, stiffness: float, place: float) -> Servo:
+    """Servos whose target jumps at 0.05 s from 0 to a place."""
+    ones = np.ones(model.n_joints)
+    return Servo(stiffness * ones, 0.02 * stiffness * ones,
+                 lambda t: ones * (place if t >= 0.05 else 0.0))
+
+
+def test_adaptive_shortens_a_step_whose_trial_leaves_the_model():
+    """At rest its steps have grown to 50 ms; stages of one over the jump reach 1e100."""
+    model = Model(load_robot('lab_link'))
+    servo = jumping(model, 1e4, 0.3)
+    run = simulate(model, 0.06, servo=servo, step=0.06, method='adaptive', tolerance=1e-8)
+    expected = simulate(model, 0.06, servo=servo, step=1e-5)
+    assert run.q[-1] == pytest.approx(expected.q[-1], abs=1e-5)
+    assert abs(run.q[-1, 0]) > 0.05
+
+
+@pytest.mark.parametrize('order, place, words', [
+    ('linear', 0.3, 'largest deflection'), ('second', np.nan, 'tau: expected finite')])
+def test_adaptive_says_when_and_why_the_model_ends(order, place, words):
+    model = Model(load_robot('cibicik_arm_paper'), order)
+    with pytest.raises(DynamicsError, match=r'stopped at 0\.05.* s: shorter .*' + words):
+        simulate(model, 0.1, servo=jumping(model, 1e4, place), step=0.1, method='adaptive',
+                 tolerance=1e-6)
+
+
+def test_adaptive_refuses_a_start_that_is_none():
+    model = Model(load_robot('cibicik_arm_paper'), 'linear')
+    with pytest.raises(DynamicsError, match="^order 'linear'.*not positive definite"):
+        simulate(model, 0.1, q=np.full(model.n, 0.5), step=0.1, method='adaptive')
