@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 
-# Compression blue, none pale yellow, tension red; and dark blue through green to yellow.
-DIVERGING = np.array([(0.10, 0.28, 0.70), (0.45, 0.66, 0.90), (0.97, 0.92, 0.65),
+# Compression blue, none yellow, tension red; and dark blue through green to yellow.
+DIVERGING = np.array([(0.10, 0.28, 0.70), (0.45, 0.66, 0.90), (0.95, 0.86, 0.50),
                       (0.95, 0.58, 0.35), (0.73, 0.09, 0.12)])
 RISING = np.array([(0.27, 0.00, 0.33), (0.23, 0.32, 0.55), (0.13, 0.57, 0.55),
                    (0.37, 0.79, 0.38), (0.99, 0.91, 0.14)])
 PLAIN = (0.20, 0.45, 0.80)      # a flexible link without colours
 COLOURINGS = ('strain', 'deflection', 'none')
+MEMORY = 10.0      # s
 SMALLEST = {'strain': 1e-6, 'deflection': 1e-4}      # m/m and m: a robot at rest is not noise
 
 
@@ -39,19 +40,29 @@ def shades(values: np.ndarray, top: float, coloured_by: str) -> np.ndarray:
 
 
 class Range:
-    """The top of the colours: given, or the largest value seen, rounded up to 1, 2 or 5."""
+    """The top of the colours: given, or the largest value of late, rounded up to 1, 2 or 5.
+
+    A value is remembered for MEMORY s of the robot's clock, and no longer than twice that: what a
+    start or a push has done does not leave the robot pale for ever, and what swings does not
+    flicker.
+    """
 
     def __init__(self, coloured_by: str, given: float = 0.0) -> None:
         self._given, self._least = given, SMALLEST.get(coloured_by, 1.0)
-        self._seen = self._least
-
-    def top(self, largest: float) -> float:
-        """The top, `largest` being the largest absolute value of this picture."""
-        self._seen = max(self._seen, largest)
-        return self._given or rounded_up(self._seen)
+        self.reset()
 
     def reset(self) -> None:
-        self._seen = self._least
+        self._before = self._now = self._least
+        self._since = -np.inf
+
+    def top(self, largest: float, time: float = 0.0) -> float:
+        """The top, `largest` being the largest absolute value of this picture, at `time` s."""
+        if not self._since <= time <= self._since + MEMORY:
+            late = 0.0 <= time - self._since <= 2.0 * MEMORY
+            self._before = self._now if late else self._least
+            self._now, self._since = self._least, time
+        self._now = max(self._now, largest)
+        return self._given or rounded_up(max(self._before, self._now))
 
 
 def rounded_up(value: float) -> float:

@@ -1,7 +1,7 @@
 """The panel beside the scene: figures, looks, modes, plots and, with a simulator, its buttons."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,12 @@ import numpy as np
 import viser
 from viser import uplot
 
+from flex_dynamics import Model
 from flex_viz.colours import COLOURINGS, shades, told
 from flex_viz.elastic import scaled
 from flex_viz.history import History
 from flex_viz.modes import JOINTS, Mode, modes
+from flex_viz.pushes import Push
 from flex_viz.scene import Scene
 
 INKS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#7f7f7f')
@@ -66,17 +68,20 @@ class Panel:
         self._factor = self._gui.add_slider('deflection drawn times', min=0.0, max=20.0, step=0.5,
                                             initial_value=1.0)
         self._colour = self._gui.add_dropdown('colours', COLOURINGS, initial_value='strain')
+        self._strength = self._gui.add_slider(
+            'colours stronger, times', min=1.0, max=20.0, step=0.5, initial_value=1.0,
+            hint='1: they end at the largest value of the last 10 to 20 s')
         self._ghost = self._gui.add_checkbox('straight links in grey', True)
         self._path = self._gui.add_checkbox('way of the tip', True)
 
     def _buttons(self, actions: Actions, goals: list[str]) -> None:
         gui = self._gui
-        gui.add_button('Pause').on_click(lambda _: actions.pause())
-        gui.add_button('Play').on_click(lambda _: actions.play())
-        gui.add_button('Reset').on_click(lambda _: actions.reset())
+        told = {'Pause': actions.pause, 'Play': actions.play, 'Reset': actions.reset}
+        group = gui.add_button_group('simulator', tuple(told))
+        group.on_click(lambda event: told[event.target.value]())
         steps = gui.add_number('periods', 10, min=1, max=100000, step=1)
         gui.add_button('Step').on_click(lambda _: actions.step(int(steps.value)))
-        axis = gui.add_dropdown('tip, along its', tuple(AXES), initial_value='-y')
+        axis = gui.add_dropdown('tip along its', tuple(AXES), initial_value='-y')
         force = gui.add_slider('force, N', min=0.0, max=500.0, step=5.0, initial_value=50.0)
         span = gui.add_slider('for, s', min=0.01, max=2.0, step=0.01, initial_value=0.1)
         gui.add_button('Push').on_click(lambda _: actions.push(
@@ -122,9 +127,10 @@ class Panel:
     def _add_plots(self, names: list[str]) -> None:
         self._m = len(names)
         empty = np.zeros(1)
+        ways, forces = _units(self._scene.model)
 
         def plot(title: str, labels: list[str]) -> viser.GuiUplotHandle:
-            series = (uplot.Series(label='s'), *(
+            series = (uplot.Series(label='time, s'), *(
                 uplot.Series(label=label, stroke=INKS[at % len(INKS)], width=1.5)
                 for at, label in enumerate(labels)))
             return self._gui.add_uplot(
@@ -133,9 +139,9 @@ class Panel:
 
         self._legend = self._gui.add_html('')
         with self._gui.add_folder('Plots'):
-            self._angles = plot('joints, rad or m', names)
+            self._angles = plot(f'joints, {ways}', names)
             self._deflection = plot(f'deflection of {self._scene.tip}, mm', ['deflection'])
-            self._efforts = plot('joint efforts, N m or N', names)
+            self._efforts = plot(f'joint efforts, {forces}', names)
 
     def _draw_plots(self) -> None:
         rows = self._history.rows()
@@ -155,11 +161,13 @@ class Panel:
         return float(np.linalg.norm((scene.model.pose(q, scene.tip)
                                      - scene.model.pose(straight, scene.tip))[:3, 3]))
 
-    def show(self, wall: float, time: float, q: np.ndarray, efforts: np.ndarray) -> None:
+    def show(self, wall: float, time: float, q: np.ndarray, efforts: np.ndarray,
+             pushes: Sequence[Push] = ()) -> None:
         """Draw a state: `wall` is the wall clock, `time` the robot's, both s; efforts (m,)."""
         scene = self._scene
         scene.exaggeration, scene.ghost = float(self._factor.value), bool(self._ghost.value)
         scene.coloured_by, scene.path = str(self._colour.value), bool(self._path.value)
+        scene.strength = float(self._strength.value)
         self._q = q
         mode = self._chosen()
         deflection = self.deflection(q)
@@ -168,12 +176,14 @@ class Panel:
         if mode is not None and self._still is not None:
             drawn = mode.at(self._still, float(self._swing.value),
                             2.0 * np.pi * SWING_RATE * wall)
-            scene.path = False
-        picture = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by, scene.path)
+            scene.path, pushes = False, ()
+        picture = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by,
+                   scene.strength, scene.path,
+                   [(push.frame, push.force.tobytes(), push.moment.tobytes()) for push in pushes])
         with self._server.atomic():
             if picture != self._picture:       # a robot that stands still costs browsers nothing
                 self._picture = picture
-                scene.show(time, drawn)
+                scene.show(time, drawn, pushes)
             if wall - self._said > 1.0 / TEXT_RATE:
                 self._said = wall
                 self._tell(time, deflection, mode)
@@ -186,9 +196,20 @@ class Panel:
                 f'{1e3 * deflection:.1f} mm')
         if mode is not None:
             text = f'mode {self._mode.value}, drawn at {SWING_RATE:g} Hz'
+        if self._scene.exaggeration != 1.0:
+            text += f', drawn {self._scene.exaggeration:g} times as large'
         self._figures.content = text
         by = self._scene.coloured_by
         self._legend.content = '' if by == 'none' else _legend(by, self._scene.top)
+
+
+def _units(model: Model) -> tuple[str, str]:
+    """Of joint positions and efforts."""
+    kinds = {joint.type for joint in model.robot.joints}
+    turns = bool(kinds - {'fixed', 'prismatic'})
+    slides = bool(kinds & {'prismatic', 'planar', 'floating'})
+    return (' or '.join(['rad'] * turns + ['m'] * slides),
+            ' or '.join(['N m'] * turns + ['N'] * slides))
 
 
 def _legend(by: str, top: float) -> str:
@@ -196,6 +217,7 @@ def _legend(by: str, top: float) -> str:
     low = -top if by == 'strain' else 0.0
     stops = ', '.join('rgb({:.0f} {:.0f} {:.0f})'.format(*(255.0 * colour))
                       for colour in shades(np.linspace(low, top, 5), top, by))
+    words = ''.join(f'<span>{text}</span>' for text in (told(low, by), by, told(top, by)))
     return (f'<div style="font-size: .8em; padding: 0 1em .6em">'
             f'<div style="height: .8em; background: linear-gradient(90deg, {stops})"></div>'
-            f'<span>{told(low, by)}</span><span style="float: right">{told(top, by)}</span></div>')
+            f'<div style="display: flex; justify-content: space-between">{words}</div></div>')

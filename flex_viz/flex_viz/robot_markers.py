@@ -24,11 +24,11 @@ from flex_viz.colours import Range, rgba, told
 from flex_viz.elastic import scaled, tip_frame
 from flex_viz.gauges import Gauges
 from flex_viz.marker import Marker, quaternion
+from flex_viz.pushes import FORCE, MOMENT, THIN, Push, arrow
 from flex_viz.tip_way import TipWay
 from flex_viz.visuals import mesh_path
 
 GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
-FORCE, MOMENT = (0.85, 0.1, 0.55, 1.0), (0.1, 0.65, 0.6, 1.0)
 INK = (0.35, 0.35, 0.35, 1.0)
 LEGEND_RINGS = 4       # the colours are linear between five
 SHAPES = {'box': kinds.CUBE, 'sphere': kinds.SPHERE, 'cylinder': kinds.CYLINDER}
@@ -37,7 +37,7 @@ SHAPES = {'box': kinds.CUBE, 'sphere': kinds.SPHERE, 'cylinder': kinds.CYLINDER}
 @dataclass(frozen=True)
 class Options:
     """What to draw. exaggeration: factor of the deflection; top: of the colours, m/m or m, 0 for
-    the largest seen; path: s of the tip's way; tip: its frame."""
+    the largest of late; path: s of the tip's way; tip: its frame."""
 
     coloured_by: str = 'strain'
     top: float = 0.0
@@ -50,15 +50,6 @@ class Options:
 
 
 DEFAULT = Options()
-
-
-@dataclass(frozen=True)
-class Push:
-    """A wrench on a frame of the robot, along that frame's axes: force (3,) N, moment (3,) N m."""
-
-    frame: str
-    force: np.ndarray
-    moment: np.ndarray
 
 
 class RobotMarkers:
@@ -96,7 +87,7 @@ class RobotMarkers:
         bent = robot.at(drawn)
         values = robot.values(q, options.coloured_by)
         largest = max((float(np.abs(value).max()) for value in values.values()), default=0.0)
-        top = self._range.top(largest)
+        top = self._range.top(largest, time)
         markers = []
         for at, (name, corners) in enumerate(self._corners.items()):
             colours = rgba(values[name], top, options.coloured_by)
@@ -176,36 +167,29 @@ class RobotMarkers:
         given = {push.frame: push for push in pushes}
         self._slots += [frame for frame in given if frame not in self._slots]
         markers = []
+        thin = THIN * self._reach
         for slot, frame in enumerate(self._slots):
             ids = range(3 * slot, 3 * slot + 3)
             if frame not in given:
                 if frame in self._pushed:
                     markers += [Marker('wrenches', at, action=kinds.DELETE) for at in ids]
                 continue
-            pose = self.model.pose(drawn, frame)
-            force = pose[:3, :3] @ given[frame].force
-            moment = pose[:3, :3] @ given[frame].moment
-            for at, vector, colour in zip(ids, (force, moment), (FORCE, MOMENT)):
-                markers.append(self._arrow(at, pose[:3, 3], vector, colour))
-            words = ', '.join(f'{np.linalg.norm(value):.3g} {unit}' for value, unit in
-                              ((force, 'N'), (moment, 'N m')) if np.any(value))
-            x, y, z = pose[:3, 3].tolist()
-            place = (x, y, z + 0.04 * self._reach)
-            markers.append(Marker('wrenches', ids[2], kinds.TEXT, position=place, colour=INK,
-                                  scale=(0.0, 0.0, 0.02 * self._reach), text=words or '0 N'))
+            push, pose = given[frame], self.model.pose(drawn, frame)
+            place = pose[:3, 3]
+            for at, vector, colour in ((ids[1], push.moment, MOMENT), (ids[0], push.force, FORCE)):
+                points = arrow(pose[:3, 3], pose[:3, :3] @ vector, self._reach)
+                if points is None:
+                    markers.append(Marker('wrenches', at, action=kinds.DELETE))
+                    continue
+                place = points[0]      # words at its tail, where the robot is not
+                markers.append(Marker('wrenches', at, kinds.ARROW, colour=colour, points=points,
+                                      scale=(thin, 3.0 * thin, 4.5 * thin)))
+            x, y, z = place.tolist()
+            markers.append(Marker('wrenches', ids[2], kinds.TEXT, colour=INK, text=push.told(),
+                                  position=(x, y, z - 0.03 * self._reach),
+                                  scale=(0.0, 0.0, 0.02 * self._reach)))
         self._pushed = set(given)
         return markers
-
-    def _arrow(self, at: int, tip: np.ndarray, vector: np.ndarray,
-               colour: tuple[float, float, float, float]) -> Marker:
-        """An arrow that ends at `tip`, its length growing with the logarithm of the vector's."""
-        size = float(np.linalg.norm(vector))
-        if size < 1e-12:
-            return Marker('wrenches', at, action=kinds.DELETE)
-        length = self._reach * min(0.05 * (1.0 + np.log10(1.0 + size)), 0.4)
-        thin = 0.006 * self._reach
-        return Marker('wrenches', at, kinds.ARROW, scale=(thin, 2.0 * thin, 3.0 * thin),
-                      colour=colour, points=np.array([tip - length * vector / size, tip]))
 
     def _legend(self, top: float) -> list[Marker]:
         by = self._options.coloured_by

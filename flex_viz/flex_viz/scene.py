@@ -5,7 +5,8 @@ each shade.
 """
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import viser
@@ -14,28 +15,32 @@ from flex_dynamics import Model
 from flex_viz.bent_robot import Bent, BentRobot
 from flex_viz.colours import Range, rounded_up, shades
 from flex_viz.elastic import scaled, tip_frame
-from flex_viz.marker import quaternion
 from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.moved import Moved
+from flex_viz.pushes import FORCE, MOMENT, THIN, Push, arrow
+from flex_viz.solids import solid
 from flex_viz.tip_way import TipWay
 from flex_viz.visuals import Visual, mesh_path
 
 SHADES = 9
 GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
 FLOOR = (190, 190, 190)
+FIELD = 0.9      # rad that the camera sees from top to bottom
 NOTHING = np.zeros((3, 3), dtype=np.float32)
 PATH_SPAN, PATH_GAP = 5.0, 0.1      # s of the tip's way, and from point to point
 
 
 class Scene:
-    """Draws states into `server`; what it draws is in `coloured_by`, `exaggeration`, `ghost`."""
+    """Draws states into `server`; what it draws is in `coloured_by`, `exaggeration`, `ghost`,
+    `path`. strength: the colours end at the largest value of late, divided by this."""
 
     def __init__(self, server: viser.ViserServer, model: Model, tip: str = '') -> None:
-        self.model, self._scene = model, server.scene
+        self.model, self._server, self._scene = model, server, server.scene
         self.robot = BentRobot(model)
         self.tip = tip or tip_frame(model)
         self.exaggeration, self.ghost, self.path = 1.0, True, True
-        self.coloured_by = 'strain'
-        reach = self.robot.reach()
+        self.coloured_by, self.strength = 'strain', 1.0
+        self._reach = reach = self.robot.reach()
         self._scene.set_up_direction('+z')
         # Lines, because viser's grid is a plane whose every pixel is calculated: without a
         # graphics card that is a fifth of the time of a picture.
@@ -47,18 +52,16 @@ class Scene:
         self._scene.add_light_ambient('/light/ambient', intensity=2.2)
         self._scene.add_light_directional('/light/sun', intensity=1.5,
                                           position=(0.5 * reach, -reach, 2.0 * reach))
-        server.initial_camera.position = (0.5 * reach, -0.9 * reach, 0.5 * reach)
-        server.initial_camera.look_at = (0.1 * reach, 0.0, 0.2 * reach)
+        self._looked = False
+        self._look(np.array([0.2 * reach, 0.0, 0.3 * reach]), 0.6 * reach)
         faces = np.arange(3).reshape(1, 3)
         self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', NOTHING, faces, side='double',
                                                   visible=False) for at in range(SHADES)]
-        self._straight = {name: self._scene.add_mesh_simple(
-            f'/straight/{name}', *_mesh(skin.straight()), color=GHOST, opacity=0.35,
-            side='double', cast_shadow=False, receive_shadow=False)
-            for name, skin in self.robot.skins.items()}
-        self._rigid = [(link, visual, self._add(f'/rigid/{link}/{at}', visual))
-                       for link, visuals in self.robot.visuals.items()
-                       for at, visual in enumerate(visuals)]
+        self._straight = Moved(
+            self._scene, '/straight', [skin.straight() for skin in self.robot.skins.values()],
+            color=GHOST, opacity=0.35, cast_shadow=False,
+            receive_shadow=False) if self.robot.skins else None
+        self._rigid = self._add_rigid()
         line = np.zeros((1, 2, 3), dtype=np.float32)
         width = 0.004 * reach
         self._lines = self._scene.add_line_segments('/lines', line, GREY, thickness=2.0 * width,
@@ -68,25 +71,42 @@ class Scene:
         self._path_so_far = TipWay(PATH_SPAN, PATH_GAP)
         self._ranges = {by: Range(by) for by in ('strain', 'deflection', 'none')}
         self.top = 0.0                 # of the colours
+        thin = THIN * reach
+        self._arrows = [self._scene.add_arrows(
+            f'/wrenches/{name}', line, np.array(colour[:3]),
+            shaft_radius=0.5 * thin, head_radius=1.5 * thin, head_length=4.5 * thin, visible=False)
+            for name, colour in (('forces', FORCE), ('moments', MOMENT))]
+        self._labels: dict[str, viser.LabelHandle] = {}      # by the frame that was pushed
 
-    def _add(self, name: str, visual: Visual) -> Any:
-        colour = np.array(visual.colour[:3])
-        opacity = visual.colour[3] if visual.colour[3] < 1.0 else None
-        size = visual.size
-        if visual.kind == 'box':
-            return self._scene.add_box(name, colour, tuple(size), opacity=opacity)
-        if visual.kind == 'cylinder':
-            return self._scene.add_cylinder(name, size[0] / 2.0, size[2], colour, opacity=opacity)
-        if visual.kind == 'sphere':
-            return self._scene.add_icosphere(name, size[0] / 2.0, colour, opacity=opacity)
-        try:
-            corners = load_mesh(mesh_path(visual.mesh, self.model.robot)) * size
-        except MeshError as error:
-            self.robot.problems.append(f'a visual is not drawn: {error}')
-            corners = np.zeros((1, 3, 3))
-        return self._scene.add_mesh_simple(
-            name, *_mesh(corners.reshape(-1, 3)), color=colour, opacity=opacity,
-            flat_shading=True, side='double')
+    def _look(self, centre: np.ndarray, radius: float) -> None:
+        """Let browsers that come look at a ball about `centre` (3,), m."""
+        camera = self._server.initial_camera
+        camera.fov = FIELD
+        camera.look_at = tuple(centre)
+        away = np.array([0.45, -0.8, 0.35])
+        distance = radius / np.sin(FIELD / 2.0)
+        camera.position = tuple(centre + distance * away / np.linalg.norm(away))
+
+    def _add_rigid(self) -> list[tuple[list[tuple[str, Visual]], Moved]]:
+        """The visuals of rigid links, those of one colour together."""
+        groups: dict[tuple, list[tuple[str, Visual, np.ndarray]]] = defaultdict(list)
+        for link, visuals in self.robot.visuals.items():
+            for visual in visuals:
+                try:
+                    groups[visual.colour].append((link, visual, self._corners(visual)))
+                except MeshError as error:
+                    self.robot.problems.append(f'a visual is not drawn: {error}')
+        return [([(link, visual) for link, visual, _ in group], Moved(
+            self._scene, f'/rigid/{at}', [corners for *_, corners in group],
+            color=np.array(colour[:3]), opacity=colour[3] if colour[3] < 1.0 else None,
+            flat_shading=True)) for at, (colour, group) in enumerate(groups.items())]
+
+    def _corners(self, visual: Visual) -> np.ndarray:
+        """Corners (3 f, 3), m, of the triangles of a visual in its own frame."""
+        if visual.kind == 'mesh':
+            path = mesh_path(visual.mesh, self.model.robot)
+            return (load_mesh(path) * visual.size).reshape(-1, 3)
+        return solid(visual.kind) * visual.size
 
     def forget(self) -> None:
         """Begin the tip's way and the range of the colours anew."""
@@ -94,27 +114,36 @@ class Scene:
         for one in self._ranges.values():
             one.reset()
 
-    def show(self, time: float, q: np.ndarray) -> None:
-        """Draw the state q (n,) at `time` (s)."""
+    def show(self, time: float, q: np.ndarray, pushes: Sequence[Push] = ()) -> None:
+        """Draw the state q (n,) at `time` (s), and what pushes."""
         drawn = scaled(self.model, q, self.exaggeration)
         bent = self.robot.at(drawn)
-        self._show_surface(q, bent)
-        for link, visual, handle in self._rigid:
-            _place(handle, bent.poses[link] @ visual.pose)
-        if self.ghost:
-            for name, pose in self.robot.straight(q).items():
-                _place(self._straight[name], pose)
-        for mesh in self._straight.values():
-            mesh.visible = self.ghost
+        self._show_surface(time, q, bent)
+        for visuals, moved in self._rigid:
+            moved.show([bent.poses[link] @ visual.pose for link, visual in visuals])
+        if self._straight is not None:
+            if self.ghost:
+                self._straight.show(list(self.robot.straight(q).values()))
+            else:
+                self._straight.hide()
         if len(bent.lines):
             self._lines.points = bent.lines.astype(np.float32)
             self._lines.visible = True
         self._show_path(time, drawn)
+        self._show_pushes(drawn, pushes)
+        if not self._looked:
+            self._looked = True
+            points = np.concatenate([pose[None, :3, 3] for pose in bent.poses.values()]
+                                    + list(bent.vertices.values()))
+            low, high = points.min(axis=0), points.max(axis=0)
+            # It will move: half its reach is always seen.
+            self._look((low + high) / 2.0, max(0.5 * self._reach,
+                                               0.55 * float(np.linalg.norm(high - low))))
 
-    def _show_surface(self, q: np.ndarray, bent: Bent) -> None:
+    def _show_surface(self, time: float, q: np.ndarray, bent: Bent) -> None:
         values = self.robot.values(q, self.coloured_by)
         largest = max((float(np.abs(some).max()) for some in values.values()), default=0.0)
-        self.top = self._ranges[self.coloured_by].top(largest)
+        self.top = self._ranges[self.coloured_by].top(largest, time) / self.strength
         corners, means = [np.zeros((0, 3, 3))], [np.zeros(0)]
         for name, skin in self.robot.skins.items():
             corners.append(bent.vertices[name][skin.faces])
@@ -141,10 +170,27 @@ class Scene:
         if len(way) > 1:
             self._way.points = np.stack((way[:-1], way[1:]), axis=1).astype(np.float32)
 
-
-def _place(handle: Any, pose: np.ndarray) -> None:
-    x, y, z, w = quaternion(pose)
-    handle.position, handle.wxyz = pose[:3, 3], (w, x, y, z)
+    def _show_pushes(self, drawn: np.ndarray, pushes: Sequence[Push]) -> None:
+        found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])      # forces, moments
+        for frame, label in self._labels.items():
+            label.visible = any(push.frame == frame for push in pushes)
+        for push in pushes:
+            pose = self.model.pose(drawn, push.frame)
+            place = pose[:3, 3]
+            for lines, vector in zip(found[::-1], (push.moment, push.force)):
+                line = arrow(pose[:3, 3], pose[:3, :3] @ vector, self._reach)
+                if line is not None:
+                    lines.append(line)
+                    place = line[0]      # words at its tail, where the robot is not
+            if push.frame not in self._labels:
+                self._labels[push.frame] = self._scene.add_label(
+                    f'/wrenches/{push.frame}', push.told(), anchor='top-center')
+            label = self._labels[push.frame]
+            label.text, label.position = push.told(), place
+        for handle, lines in zip(self._arrows, found):
+            handle.visible = bool(lines)
+            if lines:
+                handle.points = np.array(lines, dtype=np.float32)
 
 
 def _floor(reach: float) -> np.ndarray:
@@ -156,8 +202,3 @@ def _floor(reach: float) -> np.ndarray:
     along_x = np.stack((np.column_stack((-end, places)), np.column_stack((end, places))), axis=1)
     lines = np.concatenate((along_x, along_x[..., ::-1]))
     return np.concatenate((lines, np.zeros((*lines.shape[:2], 1))), axis=2).astype(np.float32)
-
-
-def _mesh(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and faces of triangles (3 f, 3) m that share no corner."""
-    return corners.astype(np.float32), np.arange(len(corners), dtype=np.uint32).reshape(-1, 3)

@@ -13,7 +13,9 @@ from flex_viz.goals import read_goals
 from flex_viz.history import History
 from flex_viz.modes import modes
 from flex_viz.panel import Panel
+from flex_viz.pushes import Push, arrow
 from flex_viz.scene import Scene
+from flex_viz.solids import solid
 
 FACTOR = 6.0
 PATIENCE = 300.0      # s; Chromium draws without a graphics card, perhaps on a busy machine
@@ -53,7 +55,17 @@ def project(camera, box, points):
 def blue(picture, pixels, radius):
     """Whether a blue pixel is within `radius` of each of the pixels (k, 2)."""
     red, _, deep = np.moveaxis(picture.astype(int), 2, 0)
-    found = np.argwhere(deep > red + 40)[:, ::-1]
+    return near(deep > red + 40, pixels, radius)
+
+
+def magenta(picture):
+    """Where (height, width) a picture has the colour of forces."""
+    red, green, deep = np.moveaxis(picture.astype(int), 2, 0)
+    return (red > green + 60) & (deep > green + 40)
+
+
+def near(where, pixels, radius):
+    found = np.argwhere(where)[:, ::-1]
     return np.array([np.linalg.norm(found - pixel, axis=1).min(initial=np.inf) <= radius
                      for pixel in pixels])
 
@@ -90,6 +102,17 @@ def test_the_beams_pixels_are_where_the_model_says(arm, bent, tmp_path):
         panel.show(1.0, 1.0, bent, np.zeros(4))
         page.until(lambda: blue(page.picture(), elsewhere, 3.0).all(), 'the straight beam',
                    PATIENCE)
+        # A push is an arrow to the tip, as long as it lasts.
+        push = Push('tool', np.array([0.0, 0.0, 80.0]), np.zeros(3))
+        tip = arm.pose(straight, 'tool')
+        line = arrow(tip[:3, 3], 80.0 * tip[:3, 2], scene.robot.reach())
+        points = [line[:1] + share * (line[1] - line[0]) for share in (0.2, 0.5, 0.95)]
+        assert not magenta(page.picture()).any()
+        panel.show(1.1, 1.0, bent, np.zeros(4), [push])
+        page.until(lambda: near(magenta(page.picture()), np.concatenate(pixels()), 3.0).all(),
+                   'the arrow', PATIENCE)
+        panel.show(1.2, 1.0, bent, np.zeros(4))
+        page.until(lambda: not magenta(page.picture()).any(), 'the end of the arrow', PATIENCE)
         _modes_swing(page, panel, bent)
         assert page.errors == []
     finally:
@@ -112,6 +135,40 @@ def _modes_swing(page, panel, bent):
         other = page.picture().astype(int)
         return (np.abs(other - first).sum(axis=2) > 60).sum() > 100
     page.until(moved, 'the swing', PATIENCE)
+
+
+def test_what_a_beam_carries_moves_by_its_vertices_as_the_beam_does(arm, bent):
+    """A browser would show a pose one picture earlier than vertices: the tool would come off."""
+    server = viser.ViserServer(host='127.0.0.1', port=8591, verbose=False)
+    try:
+        scene = Scene(server, arm)
+        scene.show(0.0, bent)
+        (visuals, moved), = [one for one in scene._rigid if one[0][-1][0] == 'link4']
+        mesh, = moved._meshes
+        assert not np.any(mesh.position)
+        pose = arm.pose(bent, 'link4') @ visuals[-1][1].pose
+        corners = solid('cylinder') * visuals[-1][1].size
+        assert np.allclose(mesh.vertices[-len(corners):], corners @ pose[:3, :3].T + pose[:3, 3],
+                           atol=1e-6)
+        scene.ghost = False
+        scene.show(0.1, bent)
+        assert not any(mesh.visible for mesh in scene._straight._meshes)
+        scene.ghost = True
+        scene.show(0.2, bent)
+        assert all(mesh.visible for mesh in scene._straight._meshes)
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(('kind', 'volume'), [('box', 1.0), ('cylinder', np.pi / 4.0),
+                                              ('sphere', np.pi / 6.0)])
+def test_solids_are_closed_and_look_outwards(kind, volume):
+    corners = solid(kind).reshape(-1, 3, 3)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2.0
+    assert np.allclose(normals.sum(axis=0), 0.0, atol=1e-12)
+    assert np.einsum('ij,ij->i', normals, corners.mean(axis=1)).min() > 0.0
+    assert np.linalg.det(corners).sum() / 6.0 == pytest.approx(volume, rel=0.03)
+    assert np.abs(corners).max(axis=(0, 1)) == pytest.approx(0.5)
 
 
 def test_modes_are_those_of_the_model_and_swing_by_a_metre(arm, bent):

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -14,14 +13,15 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import MarkerArray
 
-from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run, steady_clock
 from flex_dynamics.nodes.state_input import State
 from flex_viz.colours import COLOURINGS
 from flex_viz.marker import DELETE_ALL, Marker
 from flex_viz.marker_bytes import marker_array
 from flex_viz.nodes.latest_state import LatestState
-from flex_viz.robot_markers import Options, Push, RobotMarkers
+from flex_viz.nodes.wrenches import Wrenches
+from flex_viz.pushes import Push
+from flex_viz.robot_markers import Options, RobotMarkers
 
 # Parameters that may be set while the node runs, and the options that they are.
 LIVE = {'colour_by': 'coloured_by', 'colour_top': 'top', 'exaggeration': 'exaggeration',
@@ -38,8 +38,6 @@ class Markers(Node):
                        upper=1000.0, fixed=True)
         self._lifetime = declare(self, 'lifetime', 1.0, 's after which the markers of a robot '
                                  'that is silent vanish', lower=0.25, upper=3600.0, fixed=True)
-        self._hold = declare(self, 'wrench_time', 0.5, 's of wall time that a wrench is shown '
-                             'after its last message', lower=0.01, upper=3600.0, fixed=True)
         prefix = declare(self, 'frame_prefix', '', 'before the name of the root frame', fixed=True)
         self._frame = prefix + model.robot.links[0].name
         self._drawing = RobotMarkers(model, self._declare_options())
@@ -48,13 +46,11 @@ class Markers(Node):
         self._state: State | None = None
         self._drawn: State | None = None
         self._heard = 0.0
-        self._pushes: dict[str, tuple[float, Push]] = {}
+        self._pushes: list[Push] = []
         self._count = 0
         self._publisher = self.create_publisher(MarkerArray, 'markers', QoSProfile(depth=5))
         self._input = LatestState(self, model)
-        # What was asked for, of a sensor or a person, and what a simulator says that it does.
-        for topic in ('external_wrench', 'applied_wrench'):
-            self.create_subscription(WrenchStamped, topic, self._on_wrench, QoSProfile(depth=10))
+        self._wrenches = Wrenches(self, model)
         self.add_on_set_parameters_callback(self._on_parameters)
         self.create_timer(1.0 / rate, self._show, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
@@ -66,7 +62,7 @@ class Markers(Node):
             coloured_by=declare(self, 'colour_by', 'strain', 'what the colours of the links tell',
                                 choices=COLOURINGS),
             top=declare(self, 'colour_top', 0.0, 'strain (m/m) or deflection (m) at the end of '
-                        'the colours; 0: the largest seen', lower=0.0, upper=1e6),
+                        'the colours; 0: the largest of late', lower=0.0, upper=1e6),
             exaggeration=declare(self, 'exaggeration', 1.0, 'factor of the deflection as drawn',
                                  lower=0.0, upper=1e3),
             ghost=declare(self, 'ghost', True, 'draw the straight links too'),
@@ -93,21 +89,6 @@ class Markers(Node):
             self._drawn = None
         return SetParametersResult(successful=True)
 
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        force, torque = message.wrench.force, message.wrench.torque
-        push = Push(message.header.frame_id, np.array([force.x, force.y, force.z]),
-                    np.array([torque.x, torque.y, torque.z]))
-        try:
-            self.model.pose(np.zeros(self.model.n), push.frame)
-        except DynamicsError as error:
-            self.get_logger().warning(f'wrench ignored: {error}', throttle_duration_sec=1.0)
-            return
-        if not (np.isfinite(push.force).all() and np.isfinite(push.moment).all()):
-            self.get_logger().warning('wrench ignored: expected finite numbers',
-                                      throttle_duration_sec=1.0)
-            return
-        self._pushes[push.frame] = time.monotonic(), push
-
     def _show(self) -> None:
         now = time.monotonic()
         if (news := self._input.take()) is not None:
@@ -120,13 +101,10 @@ class Markers(Node):
             self._send([Marker('', 0, action=DELETE_ALL)], state.time)
             self._state = self._drawn = None
             return
-        ended = [frame for frame, (since, _) in self._pushes.items() if now - since > self._hold]
-        for frame in ended:
-            del self._pushes[frame]
-        if state is self._drawn and not ended and not self._pushes:
+        pushes, before = self._wrenches.take(), self._pushes
+        if state is self._drawn and not pushes and not before:
             return
-        self._drawn = state
-        pushes = [push for _, push in self._pushes.values()]
+        self._drawn, self._pushes = state, pushes
         self._send(self._drawing.at(1e-9 * state.time, state.q, pushes), state.time)
         self._count += 1
 

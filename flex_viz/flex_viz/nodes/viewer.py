@@ -28,6 +28,7 @@ from flex_msgs.srv import ApplyWrench
 from flex_viz.goals import read_goals
 from flex_viz.nodes.latest_state import Latest, LatestState
 from flex_viz.nodes.words import declare_words
+from flex_viz.nodes.wrenches import Wrenches
 
 MISSING = ''
 try:
@@ -81,6 +82,7 @@ class Viewer(Node):
         self._pictures = 0
         self._input = LatestState(self, model)
         self._joints = Latest(self, JointState, 'joint_states')
+        self._wrenches = Wrenches(self, model)
         self.create_timer(1.0 / rate, self._show, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         if host not in LOOPBACK:
@@ -168,7 +170,8 @@ class Viewer(Node):
         state = self._state
         if state is None:
             return
-        self._panel.show(time.monotonic(), 1e-9 * state.time, state.q, self._efforts)
+        self._panel.show(time.monotonic(), 1e-9 * state.time, state.q, self._efforts,
+                         self._wrenches.take())
         self._pictures += 1
 
     def _keep_efforts(self, message: JointState) -> None:
