@@ -9,6 +9,7 @@ from flex_dynamics import Model
 
 SAMPLES = 61          # along the motion
 AT_ONCE = 3           # samples in a piece
+LEAST = 1e-9          # N m or N, in place of a limit of zero: a joint without a motor
 
 
 def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
@@ -28,10 +29,9 @@ def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
         largest = np.maximum(largest, np.abs(model.inverse_dynamics(q, v, a)[:joints]))
         if at % AT_ONCE == AT_ONCE - 1:
             yield
-    over = largest / most
-    if over.max() <= 1.0:
+    if (largest <= most).all():
         return ''
-    at = int(np.argmax(over))
+    at = int(np.argmax(largest / np.maximum(most, LEAST)))
     unit = {joint.name: 'N' if joint.type == 'prismatic' else 'N m'
             for joint in model.robot.joints}[model.names[at]]
     asked = float(f'{largest[at]:.3g}')

@@ -1,4 +1,6 @@
 """Motions that ask for more than the motors have are told before they begin."""
+from dataclasses import replace
+
 import numpy as np
 
 from flex_control import MinimumJerk
@@ -23,3 +25,13 @@ def test_gravity_counts():
     motion = MinimumJerk(stretched, stretched, 1.0)
     assert finish(beyond_efforts(arm, motion)) == ''
     assert 'joint2, whose limit is 16000' in finish(beyond_efforts(heavy, motion))
+
+
+def test_a_joint_without_a_motor_is_told_only_if_it_would_need_one():
+    robot = load_robot('canadarm')      # in free fall: nothing to carry
+    passive = Model(replace(robot, joints=tuple(
+        replace(joint, limits=replace(joint.limits, effort=0.0)) for joint in robot.joints)))
+    still = np.array([0.1, 0.2, 0.3])
+    assert finish(beyond_efforts(passive, MinimumJerk(still, still, 1.0))) == ''
+    assert 'whose limit is 0:' in finish(beyond_efforts(passive, MinimumJerk(
+        still, still + 0.1, 1.0)))
