@@ -3,7 +3,8 @@
 A chain of revolute joints about z; each link a clamped beam with m shapes in y and in z (order
 first). Numbers may be floats or `counting.Counted`; products with a plain 0 or 1 cost nothing.
 Accelerations are those of the link's root, in its axes: (30) with qdd; (20a) with -dV/dq; (24b)
-with 2 du/dt; (39) with eta of the articulated body.
+with 2 du/dt; (33) with gamma; (39) with eta of the articulated body. `printed` takes one of the
+first three back.
 """
 from __future__ import annotations
 
@@ -38,9 +39,10 @@ def cross(a) -> np.ndarray:
     return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]], dtype=object)
 
 
-def forward_dynamics(beams: list[Beam], angles, bends, speeds, rates, tau) -> tuple[list, list]:
+def forward_dynamics(beams: list[Beam], angles, bends, speeds, rates, tau,
+                     printed: str = '') -> tuple[list, list]:
     """Joint accelerations and amplitude accelerations; bends and rates: one array a link, y first,
-    then z. Functions sin and cos are of plain numbers."""
+    then z. Functions sin and cos are of plain numbers. printed: '(20a)', '(24b)' or '(33)'."""
     omega, links = zeros(3), []
     turn, step, drift = np.eye(3).astype(object), zeros(3), zeros(6)
     for beam, q, d, w, dd in zip(beams, angles, bends, speeds, rates):
@@ -50,7 +52,7 @@ def forward_dynamics(beams: list[Beam], angles, bends, speeds, rates, tau) -> tu
         omega = before + np.array([0.0, 0.0, w], dtype=object)
         spin = zeros(6)
         spin[0], spin[1] = omega[1] * w, -(omega[0] * w)          # omega x z w
-        inertia, F, H, force, modal, S = _body(beam, d, dd, omega)
+        inertia, F, H, force, modal, S = _body(beam, d, dd, omega, printed)
         before_step, before_drift = step, drift
         tip, bent = S[3:] @ d, S[:3] @ d
         turn = _rotation(2, bent[2]) @ _rotation(1, bent[1])
@@ -81,7 +83,7 @@ def _like(angle, value: float):
     return type(angle)(value, angle.counts) if hasattr(angle, 'counts') else value
 
 
-def _body(beam: Beam, d, dd, w) -> tuple:
+def _body(beam: Beam, d, dd, w, printed: str) -> tuple:
     """Inertia (6, 6), coupling F (6, k), H (k,) diagonal, bias (6,), modal bias (k,), tip S."""
     m = len(beam.h)
     y, z = d[:m], (d[m:] if beam.spatial else zeros(m))
@@ -109,15 +111,20 @@ def _body(beam: Beam, d, dd, w) -> tuple:
     N = np.array([[0.0, 0.0, 0.0], [beam.g @ yd, Myd @ y, Myd @ z],
                   [beam.g @ zd, Mzd @ y, Mzd @ z]], dtype=object)        # int u' r'
     moved = N[1, 1] + N[2, 2]
-    moment = W @ (J @ w) + 2.0 * (w * moved - N @ w)
-    force = np.concatenate((moment, W @ (W @ c + rate + rate)))
-    square = w @ w
+    once = printed == '(24b)'
+    turn = w * moved - N @ w
+    moment = W @ (J @ w) + (turn if once else 2.0 * turn)
+    force = np.concatenate((moment, W @ (W @ c + rate + (0.0 if once else rate))))
+    square, twice = w @ w, w[0] + (0.0 if once else w[0])
     modal = (w[1] * w[0]) * beam.g + (w[1] * w[1] - square) * My + (w[1] * w[2]) * Mz - (
-        w[0] + w[0]) * Mzd + beam.stiffness * y
+        twice * Mzd)
+    springs = -beam.stiffness if printed == '(20a)' else beam.stiffness
     if beam.spatial:
         modal = np.concatenate((modal, (w[2] * w[0]) * beam.g + (w[2] * w[1]) * My
-                                + (w[2] * w[2] - square) * Mz + (w[0] + w[0]) * Myd
-                                + beam.stiffness * z))
+                                + (w[2] * w[2] - square) * Mz + twice * Myd))
+    if printed == '(33)':
+        force, modal = zeros(6), zeros(k)
+    modal = modal + np.concatenate((springs * y, springs * z))[:k]
     H = np.concatenate((beam.own, beam.own))[:k]
     return inertia, F, np.diag(H).astype(object), force, modal, S
 

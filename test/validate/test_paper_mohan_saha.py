@@ -1,4 +1,4 @@
-"""Mohan and Saha: Canadarm of section 7, recursion against Cholesky for 60 s, operation counts.
+"""Mohan and Saha: Canadarm of section 7, recursion against Cholesky for 60 s.
 
 A. Mohan and S. K. Saha, "A Computationally Efficient and Numerically Stable Simulation Algorithm
 for Serial Robots with Flexible Links". The paper has figures only; expected numbers were computed
@@ -6,14 +6,9 @@ independently of this package.
 """
 from __future__ import annotations
 
-from collections import Counter
-from fractions import Fraction
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from counting import counted
-from denoc import Beam, forward_dynamics
 from scipy.linalg.lapack import dposv
 from test_papers import PERIODS, RATES, cycloid
 
@@ -231,91 +226,3 @@ def _stability_figures(claims, runs) -> None:
         axis.legend(fontsize=7)
     claims.figure('Mohan and Saha, figures 6, 7 and 8, and the energy balance over 60 s', figure)
     plt.close(figure)
-
-
-def table_1(n: int, m: int) -> dict[str, tuple[Fraction, Fraction]]:
-    """Multiplications and additions, A_3c corrected to end in + 251 m / 3."""
-    h, third, half, sixth = 1 + 2 * m, Fraction(1, 3), Fraction(1, 2), Fraction(1, 6)
-    Mm3 = sixth * h**3 + (2 * m + 15 * half) * h**2 + (2 * m**2 + 15 * m + 100 * third) * h
-    Am3 = sixth * h**3 + half * h**2 + (6 * m**2 + 27 * m + 82 * third) * h
-    m4 = (2 * m**2 + 13 * m + 27) * h
-    cube = (sixth * h**3 + h**2 * (1 - m * half) + h * (m**2 * half - 2 * m) - sixth * m**3 + m**2)
-    M2c = -3 * half * h**2 + h * (3 * m + 33 * half) - 3 * half * m**2 - 15 * half * m + 12
-    A2c = -3 * half * h**2 + h * (3 * m + 13) - 3 * half * m**2 - 17 * half * m + 9
-    tail = sixth * m**3 + 53 * sixth * m**2
-    M3c = 5 * h**2 - h * (10 * m + 109 * sixth) + tail + 233 * third * m + 246
-    A3c = 5 * h**2 - h * (10 * m + 85 * sixth) + tail + 251 * third * m + 228
-    return {
-        'proposed': ((2 * m**2 + 180 * m + 299 + Mm3) * n - (124 * m + 229 + m4),
-                     (6 * m**2 + 122 * m + 220 + Am3) * n - (94 * m + 192 + m4)),
-        'Jain and Rodriguez': (Fraction((13 * m**2 + 298 * m + 673) * n),
-                               Fraction((14 * m**2 + 225 * m + 537) * n)),
-        'Cyril': (cube * n**3 + M2c * n**2 + M3c * n - 123,
-                  cube * n**3 + A2c * n**2 + A3c * n - 102)}
-
-
-def test_operations_of_table_1(claims):
-    for name, printed in (('proposed', (9874, 7699)), ('Jain and Rodriguez', (10568, 8344)),
-                          ('Cyril', (13990, 12683))):
-        claims.value('Mohan-Saha table 1, rows M1 to M3', f'{name}, n = 8, m = 2: products, sums',
-                     printed, [float(x) for x in table_1(8, 2)[name]], 0.5,
-                     note='A_3c ends + 251 m / 3, printed - 251 m / 6, which would give 10675'
-                     if name == 'Cyril' else '')
-
-
-def beam_of(model: Model, link: str, spatial: bool = False) -> Beam:
-    """Integrals of a uniform link's shapes by quadrature."""
-    flexible = model.beam(link).flexible
-    nodes, weights = np.polynomial.legendre.leggauss(60)
-    x, end = 0.5 * flexible.length * (nodes + 1.0), np.array([flexible.length])
-    properties, phi = flexible.properties(x), flexible.bend_y(x)
-    mass = 0.5 * flexible.length * weights * properties.mass_per_length
-    bend = 0.5 * flexible.length * weights * properties.bending_stiffness_z
-    return Beam(flexible.length, float(mass.sum()), phi @ mass, (phi * x) @ mass, phi**2 @ mass,
-                flexible.bend_y(x, 2)**2 @ bend, flexible.bend_y(end)[:, 0],
-                flexible.bend_y(end, 1)[:, 0], spatial)
-
-
-def _off_the_model(model: Model) -> float:
-    """Largest relative difference of accelerations at 5 states."""
-    rng, worst = np.random.default_rng(1), 0.0
-    beams = [beam_of(model, link) for link in TIP]
-    for _ in range(5):
-        q, v = rng.normal(size=(2, 9)) * [*3 * [1.0], *6 * [0.01]]
-        tau = 100.0 * rng.normal(size=3)
-        turning, bending = forward_dynamics(beams, q[:3], q[3:].reshape(3, 2), v[:3],
-                                            v[3:].reshape(3, 2), tau)
-        expected = model.forward_dynamics(q, v, tau)
-        found = np.array([*turning, *np.concatenate(bending)], dtype=float)
-        worst = max(worst, np.abs(found - expected).max() / np.abs(expected).max())
-    return float(worst)
-
-
-def test_corrected_recursion_and_its_operations(claims, arm):
-    """Row M6, and our own count beside table 1."""
-    rng = np.random.default_rng(1)
-    worst = _off_the_model(arm)
-    claims.bound('row M6', 'recursion (36) to (42), corrected, against the model, 5 states, '
-                 'relative', worst, 1e-5, note='the model has rotary inertia of sections, '
-                 'Iz / A = 1e-7 m2, which the paper leaves out')
-    urdf = (arm.robot.urdf.replace('"1e-09"', '"1e-11"').replace('J="2e-09"', 'J="2e-11"')
-            .replace('E="100000000000000.0"', 'E="1e16"'))
-    thin = _off_the_model(Model(load_robot(urdf), 'first'))
-    claims.value('own', 'the same with a hundredth of the rotary inertia: ratio', 100.0,
-                 worst / thin, 5.0)
-    for n in (3, 8):
-        counts: Counter = Counter()
-        states = [counted(rng.normal(size=(n, width)) * size, counts)
-                  for width, size in ((1, 1.0), (4, 0.01), (1, 1.0), (4, 0.1), (1, 1.0))]
-        forward_dynamics(n * [beam_of(arm, 'link1', True)], states[0][:, 0], states[1],
-                         states[2][:, 0], states[3], states[4][:, 0])
-        theirs = [float(x) for x in table_1(n, 2)['proposed']]
-        ours = [counts['multiplications'] + counts['divisions'], counts['additions']]
-        claims.fact('Mohan-Saha table 1, own count', f'the recursion, n = {n}, m = 2 in both '
-                    'planes: products, sums', f'{theirs[0]:.0f}, {theirs[1]:.0f} as printed',
-                    f'{ours[0]}, {ours[1]} counted', bool(np.all(np.less(ours, theirs))),
-                    note='of denoc.py beside these tests, the corrected recursion in plain '
-                         'numbers, counted while it runs; nothing for known zeros; joints about '
-                         'parallel axes, where the paper has any twist angle. The kernels that '
-                         'simulate are vector code on padded rows, whose operations are not '
-                         'counted: their time is in make bench')
