@@ -35,6 +35,7 @@ from flex_msgs.msg import FlexState  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'launch'))
 from graph import NODES, Listener  # noqa: E402
+from processes import end  # noqa: E402
 
 HOUR, CYCLE, RATE = 3600, 20, 10        # s, s, states a s
 PERIOD = 10**9 // RATE                  # ns
@@ -186,12 +187,7 @@ def watch(tmp_path_factory):
         yield seen
     finally:
         listener.close()
-        os.killpg(launch.pid, signal.SIGINT)
-        try:
-            launch.wait(20.0)
-        except subprocess.TimeoutExpired:
-            os.killpg(launch.pid, signal.SIGKILL)
-            launch.wait()
+        end(launch)
 
 
 def test_no_message_is_lost(claims, watch):
