@@ -59,6 +59,9 @@ def generate_launch_description() -> LaunchDescription:
                  'swing': ParameterValue(LaunchConfiguration('swing'), value_type=float)}]),
         Node(package='flex_viz', executable='markers', name='markers', output='screen',
              parameters=[model, {'tip_path': 0.0}]),
+        # The frames that RViz' fixed frame, TF and RobotModel need.
+        Node(package='flex_viz', executable='state_publisher', name='state_publisher',
+             output='screen', parameters=[model], condition=IfCondition(use_rviz)),
         Node(package='rviz2', executable='rviz2', name='rviz2', output='screen',
              arguments=['-d', PathJoinSubstitution([FindPackageShare('flex_bringup'), 'rviz',
                                                     'robot.rviz']),

@@ -35,6 +35,18 @@ class Marker:
     mesh: str = ''
 
 
+def words(ns: str, id: int, text: str, place: Sequence[float], height: float,
+          colour: tuple[float, float, float, float]) -> Marker:
+    """A text that faces the viewer, its middle at `place` (3,), m; height in m.
+
+    RViz draws one letter a byte, and none for a byte beyond ASCII; and a space is as wide as
+    scale.x says, or 1.3 m.
+    """
+    plain = text.replace('\u00b5', 'u').encode('ascii', 'replace').decode()
+    return Marker(ns, id, TEXT, position=place, scale=(0.55 * height, 0.0, height), colour=colour,
+                  text=plain)
+
+
 def quaternion(pose: np.ndarray) -> tuple[float, float, float, float]:
     """x, y, z, w of the rotation of a pose (4, 4), in plain Python: one at a time, numpy is slow.
     """

@@ -55,5 +55,5 @@ def marker_array(markers: Sequence[Marker], frame: str, time: int, lifetime: flo
         _rows(out, marker.points, '<f8')
         _rows(out, marker.colours, '<f4')
         out += NO_TEXTURE + _text(marker.text) + _text(marker.mesh) + NO_FILE
-        out.append(marker.mesh.lower().endswith('.dae'))      # its own materials
+        out.append(bool(marker.mesh) and not any(marker.colour))      # the file's own materials
     return LITTLE_ENDIAN + bytes(out)

@@ -23,13 +23,13 @@ from flex_viz.bent_robot import Bent, BentRobot
 from flex_viz.colours import Range, rgba, told
 from flex_viz.elastic import scaled, tip_frame
 from flex_viz.gauges import Gauges
-from flex_viz.marker import Marker, quaternion
+from flex_viz.marker import Marker, quaternion, words
 from flex_viz.pushes import FORCE, MOMENT, THIN, Push, arrow
 from flex_viz.tip_way import TipWay
-from flex_viz.visuals import mesh_path
+from flex_viz.visuals import GREY, mesh_path
 
 GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
-INK = (0.35, 0.35, 0.35, 1.0)
+INK, NO_COLOUR = (0.35, 0.35, 0.35, 1.0), (0.0, 0.0, 0.0, 0.0)
 LEGEND_RINGS = 4       # the colours are linear between five
 SHAPES = {'box': kinds.CUBE, 'sphere': kinds.SPHERE, 'cylinder': kinds.CYLINDER}
 
@@ -121,9 +121,12 @@ class RobotMarkers:
                 mesh = visual.mesh
                 if mesh and '://' not in mesh:
                     mesh = mesh_path(mesh, self.model.robot).as_uri()
+                # RViz mixes a colour into the file's own ones: none where the URDF has none.
+                own = mesh.lower().endswith('.dae') and visual.colour == GREY
                 markers.append(Marker('rigid', len(markers), SHAPES.get(visual.kind, kinds.MESH),
                                       position=place[:3, 3].tolist(), turn=quaternion(place),
-                                      scale=size, colour=visual.colour, mesh=mesh))
+                                      scale=size, colour=NO_COLOUR if own else visual.colour,
+                                      mesh=mesh))
         if len(bent.lines):
             markers.append(Marker('rigid', len(markers), kinds.LINE_LIST, colour=INK,
                                   scale=(0.006 * self._reach, 0.0, 0.0),
@@ -157,9 +160,8 @@ class RobotMarkers:
             # Gauges of one section would write over each other: one line lower each.
             x, y, z = places[at].tolist()
             place = (x, y, z + size * (2.0 + 1.5 * at))
-            markers.append(Marker('gauges', at + 1, kinds.TEXT, position=place, colour=INK,
-                                  scale=(0.0, 0.0, size),
-                                  text=f'{name} {told(strain[at], "strain")}'))
+            markers.append(words('gauges', at + 1, f'{name} {told(strain[at], "strain")}', place,
+                                 size, INK))
         return markers
 
     def _wrenches(self, drawn: np.ndarray, pushes: Iterable[Push]) -> list[Marker]:
@@ -185,9 +187,8 @@ class RobotMarkers:
                 markers.append(Marker('wrenches', at, kinds.ARROW, colour=colour, points=points,
                                       scale=(thin, 3.0 * thin, 4.5 * thin)))
             x, y, z = place.tolist()
-            markers.append(Marker('wrenches', ids[2], kinds.TEXT, colour=INK, text=push.told(),
-                                  position=(x, y, z - 0.03 * self._reach),
-                                  scale=(0.0, 0.0, 0.02 * self._reach)))
+            markers.append(words('wrenches', ids[2], push.told(), (x, y, z - 0.03 * self._reach),
+                                 0.02 * self._reach, INK))
         self._pushed = set(given)
         return markers
 
@@ -208,8 +209,7 @@ class RobotMarkers:
         for at, (share, text) in enumerate(lines):
             gap = (0.02 if share else -0.02) * self._reach
             place = (*foot[:2], foot[2] + share * height + gap)
-            markers.append(Marker('legend', at + 1, kinds.TEXT, position=place, colour=INK,
-                                  scale=(0.0, 0.0, 0.025 * self._reach), text=text))
+            markers.append(words('legend', at + 1, text, place, 0.025 * self._reach, INK))
         return markers
 
 

@@ -19,6 +19,12 @@ from flex_viz.robot_markers import Options, RobotMarkers
 from flex_viz.tip_way import TipWay
 
 PUSH = Push('tool', np.array([0.0, 20.0, 0.0]), np.zeros(3))
+COLLADA = """<robot name="painted"><link name="base"><visual><geometry>
+    <mesh filename="package://nowhere/base.dae"/></geometry>{}</visual></link>
+    <link name="arm"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>
+    </robot>"""
 
 
 @pytest.fixture(scope='module')
@@ -52,7 +58,8 @@ def test_constants_are_those_of_ros():
 def test_bytes_are_those_of_rclpy(arm, bent):
     drawing = RobotMarkers(arm)
     markers = [*drawing.at(0.1, bent, [PUSH]),
-               kinds.Marker('µ', 3, kinds.MESH, mesh='package://a/b.dae', text='x' * 7)]
+               kinds.Marker('µ', 3, kinds.MESH, mesh='package://a/b.dae', text='x' * 7,
+                            colour=(0.0, 0.0, 0.0, 0.0))]
     data = marker_array(markers, 'base', 1_500_000_000, 1.25)
     message = deserialize_message(data, MarkerArray)
     again = serialize_message(message)
@@ -79,7 +86,7 @@ def test_bytes_are_those_of_rclpy(arm, bent):
         position, turn = there.pose.position, there.pose.orientation
         assert np.allclose((position.x, position.y, position.z), here.position)
         assert np.allclose((turn.x, turn.y, turn.z, turn.w), here.turn)
-    assert message.markers[-1].mesh_use_embedded_materials
+    assert [one.mesh_use_embedded_materials for one in message.markers[-2:]] == [False, True]
 
 
 def test_names_stay_and_are_unique(arm, bent):
@@ -144,7 +151,7 @@ def test_the_legend_tells_the_range(arm, bent):
     largest = max(np.abs(skin.strain(bent)).max()
                   for skin in RobotMarkers(arm).robot.skins.values())
     top = 1e6 * rounded_up(largest)
-    assert texts == [f'{-top:.4g} µm/m', f'{top:.4g} µm/m', 'strain']
+    assert texts == [f'{-top:.4g} um/m', f'{top:.4g} um/m', 'strain']      # RViz has no µ
     by = Options(coloured_by='deflection', exaggeration=2.0)
     texts = [marker.text for marker in of(RobotMarkers(arm, by).at(0.0, bent), 'legend')]
     assert texts[1] == '0 mm' and 'drawn 2 times' in texts[3]
@@ -207,12 +214,55 @@ def test_an_unknown_tip_is_refused(arm):
         RobotMarkers(arm, Options(tip='tol'))
 
 
-@pytest.mark.parametrize('name', ['flexible_tree', 'canadarm', 'lab_link', 'ur5'])
-def test_every_robot_can_be_drawn(name):
+@pytest.mark.parametrize('name', ['cibicik_arm', 'flexible_tree', 'canadarm', 'lab_link', 'ur5'])
+@pytest.mark.parametrize('options', [Options(), Options(
+    'deflection', ghost=False, path=0.0, gauges=False, legend=False, exaggeration=30.0)])
+def test_rviz_takes_the_markers_of_every_robot_without_a_warning(name, options):
+    """What its displays reject, warn of or draw badly, as read in their sources (Jazzy)."""
     model = Model(load_robot(name))
-    markers = RobotMarkers(model).at(0.0, np.zeros(model.n))
-    assert marker_array(markers, 'base', 0, 1.0)
-    assert all(np.isfinite(marker.points).all() for marker in markers)
+    drawing = RobotMarkers(model, options)
+    push = Push(drawing._tip, np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.0, 1.0]))
+    rest = np.zeros(model.n)
+    for at, (q, pushes) in enumerate(((rest, ()), (rest + 1e-3, (push,)), (rest, ()))):
+        markers = drawing.at(0.1 * at, q, pushes)
+        message = deserialize_message(marker_array(markers, 'base', at, 1.0), MarkerArray)
+        assert max(Counter((one.ns, one.id) for one in message.markers).values()) == 1
+        for one in message.markers:
+            assert one.action in (RosMarker.ADD, RosMarker.DELETE) and not one.frame_locked
+            if one.action == RosMarker.ADD:
+                _suits_rviz(one)
+
+
+def _suits_rviz(one):
+    turn, scale, count = one.pose.orientation, one.scale, len(one.points)
+    numbers = [turn.x, turn.y, turn.z, turn.w, scale.x, scale.y, scale.z, one.pose.position.x,
+               one.pose.position.y, one.pose.position.z]
+    numbers += [value for point in one.points for value in (point.x, point.y, point.z)]
+    assert np.isfinite(numbers).all() and np.linalg.norm(numbers[:4]) == pytest.approx(1.0)
+    assert len(one.colors) in (0, count) and all(colour.a == 1.0 for colour in one.colors)
+    assert one.mesh_resource or one.color.a > 0.0
+    if one.type == RosMarker.TEXT_VIEW_FACING:
+        # Blank texts end RViz; spaces are 1.3 m wide without scale.x; a byte is a letter.
+        assert one.text.strip() and one.text.isascii()
+        assert 0.0 < scale.x < scale.z
+    elif one.type in (RosMarker.LINE_STRIP, RosMarker.LINE_LIST):
+        assert scale.x > 0.0 and count >= 2
+        assert one.type == RosMarker.LINE_STRIP or count % 2 == 0
+    else:
+        assert scale.x > 0.0 and scale.y > 0.0 and scale.z > 0.0
+    assert one.type != RosMarker.TRIANGLE_LIST or count > 0 and count % 3 == 0
+    assert one.type != RosMarker.ARROW or count == 2
+    assert one.type != RosMarker.MESH_RESOURCE or '://' in one.mesh_resource
+
+
+def test_the_materials_of_a_collada_file_are_its_own_unless_the_urdf_paints_it():
+    red = '<material name="m"><color rgba="1 0 0 1"/></material>'
+    for colour, own in (('', True), (red, False)):
+        model = Model(load_robot(COLLADA.format(colour)))
+        mesh, = of(RobotMarkers(model).at(0.0, np.zeros(model.n)), 'rigid')
+        data = marker_array([mesh], 'base', 0, 1.0)
+        message, = deserialize_message(data, MarkerArray).markers
+        assert message.mesh_use_embedded_materials == own and (message.color.a == 0.0) == own
 
 
 def test_a_picture_costs_little(arm, bent):

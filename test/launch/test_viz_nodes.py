@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 import unittest
+from functools import partial
 
 import launch_testing
 import launch_testing.actions
@@ -12,7 +13,7 @@ import launch_testing.asserts
 import numpy as np
 import pytest
 from geometry_msgs.msg import WrenchStamped
-from graph import Listener
+from graph import Listener, seconds
 from launch import LaunchDescription
 from launch_ros.actions import Node
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -74,12 +75,13 @@ class TestViz(unittest.TestCase):
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(cls.now, 10**9)
         self.states.publish(message)
 
-    def picture(self, wanted=lambda markers: True):
+    def picture(self, wanted=lambda markers: True, also=lambda: None):
         """Markers by (namespace, id) of a picture of the robot, states being sent."""
         begin = len(self.graph.heard['seen/markers'])
 
         def found():
             self.send()
+            also()
             self.graph.spin(0.02)
             for message in self.graph.heard['seen/markers'][begin:]:
                 markers = {(one.ns, one.id): one for one in message.markers}
@@ -92,13 +94,15 @@ class TestViz(unittest.TestCase):
         self.graph.until(lambda: self.graph.heard['seen/robot_description'], 'the description')
         assert 'cibicik_arm' in self.graph.heard['seen/robot_description'][0].data
         begin = len(self.graph.heard['seen/tf'])
-        for _ in range(50):      # 0.1 s of states
+
+        def enough():
             self.send()
             self.graph.spin(0.004)
-        self.graph.until(lambda: len(self.graph.heard['seen/tf']) > begin, 'transforms')
-        self.graph.spin(0.5)
+            return len(self.graph.heard['seen/tf']) > begin + 5
+        self.graph.until(enough, 'transforms')
         messages = self.graph.heard['seen/tf'][begin:]
-        assert 5 <= len(messages) <= 11, len(messages)      # 100 Hz of the states' clock
+        stamps = [seconds(message.transforms[0].header.stamp) for message in messages]
+        assert np.diff(stamps).min() > 0.0099, stamps         # 100 Hz of the states' clock
         found = {one.child_frame_id: one for one in
                  messages[-1].transforms + self.graph.heard['seen/tf_static'][0].transforms}
         assert {'flex/link2/tip', 'flex/link3/tip', 'flex/link2@0.5', 'flex/elbow',
@@ -112,7 +116,8 @@ class TestViz(unittest.TestCase):
         markers = self.picture()
         bent = markers['bent', 1]
         assert bent.header.frame_id == 'flex/base' and bent.type == Marker.TRIANGLE_LIST
-        assert bent.lifetime.nanosec == 500_000_000 and bent.action == Marker.ADD
+        # By the robot's clock; more only where that one is faster than the wall's.
+        assert 0.5 <= seconds(bent.lifetime) < 5.0 and bent.action == Marker.ADD
         points = np.array([(point.x, point.y, point.z) for point in bent.points])
         tip = MODEL.pose(BENT, 'link3', 1.8)[:3, 3]
         assert np.linalg.norm(points - tip, axis=1).min() < 0.04
@@ -133,14 +138,15 @@ class TestViz(unittest.TestCase):
     def test_bad_states_are_never_drawn(self):
         self.picture()
         begin = self.silence()
-        end = time.monotonic() + 1.5
-        while time.monotonic() < end:
+        began = time.monotonic()
+        while time.monotonic() < began + 1.5:
             self.send(np.where(np.arange(MODEL.n) == 7, math.nan, BENT))
             self.send(BENT[:-1], MODEL.names[:-1])
             self.send(BENT, [f'other/{name}' for name in MODEL.names])
             self.send([*BENT, 0.0], [*MODEL.names, 'link9/bend_y/1'])
             self.graph.spin(0.02)
         assert self.graph.heard['seen/markers'][begin:] == []
+        TestViz.bad_for = time.monotonic() - began
 
     def test_a_dead_robot_vanishes_and_comes_back(self):
         assert self.picture()['bent', 0].action == Marker.ADD
@@ -156,9 +162,9 @@ class TestViz(unittest.TestCase):
         message.header.frame_id, message.wrench.force.z = 'tool', 20.0
         tip = MODEL.pose(BENT, 'tool')[:3, 3]
         for topic in (self.pushes, self.applied):      # asked for; told of by a simulator
-            topic.publish(message)
-            arrow = self.picture(lambda markers: ('wrenches', 0) in markers)['wrenches', 0]
-            end = arrow.points[1]
+            markers = self.picture(lambda markers: ('wrenches', 0) in markers and markers[
+                'wrenches', 0].action == Marker.ADD, partial(topic.publish, message))
+            end = markers['wrenches', 0].points[1]
             assert np.allclose((end.x, end.y, end.z), tip, atol=1e-9)
             self.picture(lambda markers: ('wrenches', 0) in markers
                          and markers['wrenches', 0].action == Marker.DELETE)
@@ -180,7 +186,7 @@ class TestViz(unittest.TestCase):
             os.killpg(node.pid, signal.SIGINT)
             self.graph.until(lambda: [one.action for one in heard[-1].markers]
                              == [Marker.DELETEALL], 'the end of the markers')
-            assert node.wait(20.0) == 0
+            assert node.wait(60.0) == 0
         finally:
             if node.poll() is None:
                 os.killpg(node.pid, signal.SIGKILL)
@@ -214,4 +220,4 @@ class TestEnd(unittest.TestCase):
                             if io.process_name.startswith(node)).decode()
             assert 'Traceback' not in text
             warned = [line for line in text.splitlines() if 'state ignored' in line]
-            assert 1 <= len(warned) <= 4, text
+            assert 1 <= len(warned) <= 3 + TestViz.bad_for, text

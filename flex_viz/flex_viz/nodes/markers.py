@@ -45,7 +45,8 @@ class Markers(Node):
             self.get_logger().warning(problem)
         self._state: State | None = None
         self._drawn: State | None = None
-        self._heard = 0.0
+        self._heard = self._shown = 0.0      # wall times, s
+        self._pace = 1.0                     # s of the robot's clock in one of the wall's
         self._pushes: list[Push] = []
         self._count = 0
         self._publisher = self.create_publisher(MarkerArray, 'markers', QoSProfile(depth=5))
@@ -104,12 +105,17 @@ class Markers(Node):
         pushes, before = self._wrenches.take(), self._pushes
         if state is self._drawn and not pushes and not before:
             return
-        self._drawn, self._pushes = state, pushes
+        if self._drawn is not None and now > self._shown:
+            # Lifetimes pass by the robot's clock, which may be faster than the wall's.
+            pace = 1e-9 * (state.time - self._drawn.time) / (now - self._shown)
+            self._pace = min(max(1.0, pace), 1e3)
+        self._drawn, self._pushes, self._shown = state, pushes, now
         self._send(self._drawing.at(1e-9 * state.time, state.q, pushes), state.time)
         self._count += 1
 
     def _send(self, markers: list[Marker], stamp: int) -> None:
-        self._publisher.publish(marker_array(markers, self._frame, stamp, self._lifetime))
+        self._publisher.publish(marker_array(markers, self._frame, stamp,
+                                             self._pace * self._lifetime))
 
     def destroy_node(self) -> None:
         """Take the robot out of RViz, whose clock may have stopped with the simulator."""

@@ -26,10 +26,9 @@ from flex_dynamics.nodes.common import (
     steady_clock,
 )
 from flex_msgs.msg import FlexState
-from flex_viz import marker as kinds
 from flex_viz.bent_robot import BentRobot
 from flex_viz.goals import read_goals
-from flex_viz.marker import Marker
+from flex_viz.marker import words
 from flex_viz.marker_bytes import marker_array
 from flex_viz.modes import JOINTS, modes
 
@@ -92,9 +91,8 @@ class Modes(Node):
         self._state.header.stamp = stamp(ns)
         self._state.position, self._state.velocity = floats(q), floats(speed)
         self._states.publish(self._state)
-        text = Marker('mode', 0, kinds.TEXT, position=(0.0, 0.0, -0.08 * self._reach),
-                      scale=(0.0, 0.0, 0.04 * self._reach), colour=(0.2, 0.2, 0.2, 1.0),
-                      text=self._name())
+        text = words('mode', 0, self._name(), (0.0, 0.0, -0.08 * self._reach),
+                     0.04 * self._reach, (0.2, 0.2, 0.2, 1.0))
         self._markers.publish(marker_array([text], self._root, ns, 1.0))
 
     def _name(self) -> str:
