@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -158,13 +158,16 @@ class Assembly:
 
     def _changed(self: Same, payloads: dict, extra_sections: tuple = ()) -> Same:
         model = object.__new__(type(self))
-        model.robot, model.order = self.robot, self.order
-        model._beams, model._payloads = self._beams, payloads
-        model._extra_sections = extra_sections
+        self._hand_on(model)
+        model._payloads, model._extra_sections = payloads, extra_sections
         model._build()
         model._damping_blocks = self._damping_blocks
         model._freeze()
         return model
+
+    def _hand_on(self, model: Any) -> None:
+        """Give a new model what a payload does not change."""
+        model.robot, model.order, model._beams = self.robot, self.order, self._beams
 
     def _carrier(self, frame: str, x: float | None) -> tuple[int, float | None, np.ndarray]:
         """Node, station on its beam (None if the frame is fixed in the node) and offset pose."""

@@ -1,6 +1,8 @@
 """A Model whose equations of motion are the exported functions of a derivation."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
@@ -53,16 +55,9 @@ class SymbolicModel(Model):
         for matrix in (self._stiffness, self._inputs):
             matrix.setflags(write=False)
 
-    def _changed(self, payloads: dict, extra_sections: tuple = ()):
-        model = object.__new__(type(self))
+    def _hand_on(self, model: Any) -> None:
+        super()._hand_on(model)
         model.kind, model.method, model._equations = self.kind, self.method, None
-        model.robot, model.order = self.robot, self.order
-        model._beams, model._payloads = self._beams, payloads
-        model._extra_sections = extra_sections
-        model._build()
-        model._damping_blocks = self._damping_blocks
-        model._freeze()
-        return model
 
 
 class ExportedTerms:
