@@ -48,6 +48,7 @@ class Reading:
     overruns: int
     processor: dict[str, float]
     text: str
+    scheduling: str
 
 
 def measure(report: Report) -> None:
@@ -98,6 +99,7 @@ def _free(report: Report) -> None:
     name = 'free running, 1 kHz states, 60 s'
     report.add(SECTION, Row('a bare loop of sleeps, 1 kHz, on this machine: late by a period',
                             f'{_bare_loop():.2%}'))
+    report.add(SECTION, Row(f'{name}: scheduling of the simulator', last.scheduling))
     report.add(SECTION, Row(f'{name}: real-time factor', f'{factor:.3f}', '1.00',
                             abs(factor - 1.0) < 0.005))
     report.add(SECTION, Row(f'{name}: overruns', f'{late:.2%}', 'under 1 %', late < 0.01))
@@ -153,7 +155,7 @@ def _run(params: dict[str, dict[str, Any]], arguments: list[str],
                     stamp.sec + 1e-9 * stamp.nanosec, float(values['simulated time (s)']),
                     int(values['overruns']),
                     {name: _processor_time(pid) for name, pid in processes.items()},
-                    status.message))
+                    status.message, values['scheduling']))
 
     with _launched(params, arguments) as (launch, processes):
         rclpy.init()
