@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
+FEWEST = 8       # updates that it takes; a loop that was held up goes on where it was, not beyond
+
 
 class Fade:
     """Adds to the efforts of a new law what they lack at the moment of the change, and takes it
@@ -16,7 +18,8 @@ class Fade:
         self.duration = duration
         self._last = np.zeros(joints)
         self._offset: np.ndarray | None = None
-        self._since = 0.0
+        self._time = 0.0         # s, of the last update
+        self._gone = 0.0         # share of the duration
         self._due = False
         self._known = False
 
@@ -31,12 +34,14 @@ class Fade:
     def apply(self, time: float, efforts: np.ndarray) -> np.ndarray:
         """The efforts (n_joints,) to use at `time` (s) in place of those of the law."""
         if self._due:
-            self._offset, self._since, self._due = self._last - efforts, time, False
+            self._offset, self._gone, self._due = self._last - efforts, 0.0, False
+        elif self._offset is not None and self.duration > 0.0:
+            self._gone += min((time - self._time) / self.duration, 1.0 / FEWEST)
         if self._offset is not None:
-            u = (time - self._since) / self.duration if self.duration > 0.0 else 1.0
-            if u >= 1.0:
+            u = self._gone
+            if u >= 1.0 or self.duration <= 0.0:
                 self._offset = None
             else:
                 efforts = efforts + (1.0 - u * u * (3.0 - 2.0 * u)) * self._offset
-        self._last, self._known = efforts, True
+        self._time, self._last, self._known = time, efforts, True
         return efforts

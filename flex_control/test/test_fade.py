@@ -51,6 +51,16 @@ def test_a_second_change_goes_on_from_the_middle_of_the_first(link):
     assert abs(run(loop, 60, 61)[0] - middle) < 1e-12
 
 
+def test_a_loop_that_was_held_up_does_not_jump_either():
+    """States half a second apart, several times the fade: as many steps as it needs are taken."""
+    fade = Fade(1, 0.1)
+    fade.apply(0.0, np.zeros(1))
+    fade.changed()
+    efforts = [fade.apply(0.01 + 0.5 * tick, np.full(1, 100.0))[0] for tick in range(12)]
+    assert efforts[0] == 0.0 and efforts[-1] == 100.0
+    assert np.diff(efforts).min() >= 0.0 and np.diff(efforts).max() < 20.0
+
+
 def test_nothing_fades_at_the_start_nor_after_a_reset(link):
     loop = ControlLoop(link, Push(link))
     loop.set_parameters({'effort': 2.0})

@@ -118,10 +118,7 @@ class Control(Node):
             modes = number_of_modes(changes.get('shaper_modes', self._motion.shaper_modes))
             controller = self._controllers.get(name, gains.get(name))
             for other, given in gains.items():
-                if other != name or controller is not self._wanted:
-                    self._controllers.change(other, given)
-                else:
-                    self._change_gains(controller, given)
+                self._change_gains(self._controllers.built(other), given)
         except (ControlError, NodeError) as error:
             return SetParametersResult(successful=False, reason=str(error))
         if controller is not self._wanted:
@@ -131,12 +128,18 @@ class Control(Node):
             self._safe.latched = False
         return SetParametersResult(successful=True)
 
-    def _change_gains(self, controller: Controller, given: dict[str, Any]) -> None:
-        if controller is self.loop.controller:
-            self.loop.set_parameters(given)
-        else:
+    def _change_gains(self, controller: Controller | None, given: dict[str, Any]) -> None:
+        """Of a controller that is built; another one gets them when it is."""
+        if controller is None:
+            return
+        if controller is not self.loop.controller:
             controller.set_parameters(given)
-        self._drives.want(controller)
+        else:                # also if another is wanted, and waits for what it needs
+            self.loop.set_parameters(given)
+        if controller is self._wanted:
+            self._drives.want(controller)
+        elif self._safe.why and controller is self.loop.controller:
+            self._drives.tell_fallback(controller)
 
     def _switch(self, name: str, controller: Controller) -> None:
         """Go over to another controller: at once, or when what it needs is there."""

@@ -61,10 +61,9 @@ class Controllers:
                 raise ControlError(f'{name}.{error}') from None
         return sorted_changes
 
-    def change(self, name: str, given: Mapping[str, Any]) -> None:
-        """Set parameters of a controller that is built and does not run."""
-        if name in self._built:
-            self._built[name].set_parameters(given)
+    def built(self, name: str) -> Controller | None:
+        """The named controller, if it was asked for before."""
+        return self._built.get(name)
 
     def _given(self, name: str, changes: Mapping[str, Any] | None) -> dict[str, Any]:
         given = {}

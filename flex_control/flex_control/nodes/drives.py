@@ -1,6 +1,7 @@
 """Loops that the drives close by themselves, with the gains that the controller asks for."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,7 @@ from flex_dynamics.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.common import NodeError, declare
 
 Gains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)
+PATIENCE = 3.0     # s of wall time for an answer; a node that died in between gives none
 
 
 class Drives:
@@ -34,6 +36,8 @@ class Drives:
                               fixed=True)
         self._client = None
         self._answer: Future | None = None
+        self._asked = 0.0
+        self._doubt = False      # whether the drives have what they had: a request went unanswered
         self._wanted: Controller | None = None
         self._runs: Controller | None = None        # that has the robot
         self._fallback: Controller | None = None    # that holds the robot, if a fail-safe acts
@@ -63,6 +67,7 @@ class Drives:
         """The robot may be another one: ask again."""
         if self._client is not None:
             self._has, self._problem = None, ''
+            self._forget()
             self.go_on()
 
     def missing(self, controller: Controller) -> str:
@@ -85,6 +90,8 @@ class Drives:
     def go_on(self) -> None:
         """Ask the node that has the drives, once it is there; call it now and then."""
         wanted, client = self._wanted, self._client
+        if self._answer is not None and time.monotonic() - self._asked > PATIENCE:
+            self._forget()
         if wanted is None or client is None or self._answer is not None or self._problem:
             return
         gains = wanted.drive_gains()
@@ -92,22 +99,33 @@ class Drives:
             gains = _larger(self._has, gains)
         if self._fallback is not None:
             gains = _larger(gains, self._fallback.drive_gains())
-        if self._has is not None and all(map(np.array_equal, self._has, gains)):
+        if (self._has is not None and not self._doubt
+                and all(map(np.array_equal, self._has, gains))):
             return
         if not client.service_is_ready():
             return
         self._answer = client.call_async(SetParametersAtomically.Request(
             parameters=[parameter.to_parameter_msg() for parameter in parameters_of(gains)]))
+        self._asked = time.monotonic()
         self._answer.add_done_callback(lambda answer: self._on_answer(answer, gains))
 
+    def _forget(self) -> None:
+        """Wait no longer for an answer: ask again. If it was only late, the drives take the newer
+        gains after the older ones."""
+        if self._client is not None and self._answer is not None:
+            answer, self._answer, self._doubt = self._answer, None, True
+            self._client.remove_pending_request(answer)
+
     def _on_answer(self, answer: Future, gains: Gains) -> None:
+        if answer is not self._answer:
+            return               # it came after it was given up
         self._answer = None
         result = answer.result().result
         if not result.successful:
             self._problem = f'{self._other} refused the gains of its drives: {result.reason}'
             self._node.get_logger().error(self._problem)
             return
-        self._has = gains
+        self._has, self._doubt = gains, False
         self.go_on()         # another controller may be wanted by now
         self._arrived()
 
