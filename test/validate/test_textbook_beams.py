@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, null_space
 from scipy.optimize import brentq
+from test_beams import Ritz, clamped_clamped, powers, roots_near, sines
+from test_beams import clamped_free as modes_of
 
 from flex_description import load_robot
 from flex_dynamics import Model
@@ -104,9 +106,13 @@ def beam_column(compression: float) -> float:
 def errors(model: Model) -> np.ndarray:
     """Shares (5,) by which WHAT is missed, positive as a Ritz approximation has them."""
     free = clamped_motions(model)
-    mass, stiffness, load = (free.T @ matrix @ free for matrix in (
-        model.mass_matrix(np.zeros(model.n)), model.stiffness_matrix(), stiffness_by_load(model)))
-    push, turn = (model.jacobian(np.zeros(model.n), 'tip') @ free)[[1, 5]]
+    return missed(*(free.T @ matrix @ free for matrix in (
+        model.mass_matrix(np.zeros(model.n)), model.stiffness_matrix(),
+        stiffness_by_load(model))), *(model.jacobian(np.zeros(model.n), 'tip') @ free)[[1, 5]])
+
+
+def missed(mass, stiffness, load, push, turn) -> np.ndarray:
+    """The same, of matrices (n, n) and of deflection and rotation of the tip by amplitude (n,)."""
     bent = np.linalg.solve(stiffness, push)
     column = push @ np.linalg.solve(stiffness - BUCKLING / 2.0 * load, push)
     return np.array([
@@ -115,6 +121,39 @@ def errors(model: Model) -> np.ndarray:
         1.0 - turn @ bent / (LENGTH**2 / (2.0 * EI)),
         1.0 / eigh(load, stiffness, eigvals_only=True)[-1] / BUCKLING - 1.0,
         1.0 - column / beam_column(BUCKLING / 2.0)])
+
+
+def held(shapes):
+    """Shapes of a pinned root, turned back so that its section stands still."""
+    def turned(x, d):
+        slope = shapes(np.zeros(1), 1)
+        return shapes(x, d) - slope * (x if d == 0 else float(d == 1))
+    return turned
+
+
+def pinned_free(count: int):
+    roots = np.array(roots_near((np.arange(count) + 1.25) * np.pi,
+                                lambda b: np.sin(b) - np.cos(b) * np.tanh(b)))[:, None]
+
+    def shapes(x, d):
+        s = roots * x / LENGTH
+        odd = (np.sinh if d % 2 == 0 else np.cosh)(s)
+        return (roots / LENGTH) ** d * (np.sin(s + d * np.pi / 2.0)
+                                        + np.sin(roots) / np.sinh(roots) * odd)
+    return shapes
+
+
+def by_integrals(*shapes) -> np.ndarray:
+    """Errors (5,) of the Ritz approximation by the textbook's integrals over these shapes."""
+    ritz, end = Ritz(*shapes), np.array([LENGTH])
+    push, turn = (np.concatenate([shape(end, d) for shape in shapes])[:, 0] for d in (0, 1))
+    return missed(RHO_A * ritz.mass, EI * ritz.bend, ritz.slope, push, turn)
+
+
+# What 8 shapes of each basis can give.
+WITNESSES = {'craig-bampton': (powers(2, 3), clamped_clamped(6)), 'polynomial': (powers(2, 9),),
+             **dict.fromkeys(('clamped-free', 'clamped-mass', 'fe', 'file'), (modes_of(8),)),
+             'pinned-pinned': (held(sines(8)),), 'pinned-free': (held(pinned_free(8)),)}
 
 
 @lru_cache
@@ -128,6 +167,10 @@ def test_bending(claims, basis, table):
     found = converging(basis, table)
     for what, share, most in zip(WHAT, found[-1], BASES[basis]):
         claims.bound('textbook', f'{basis}, 8 shapes: error of the {what}', abs(share), most)
+    if basis in WITNESSES:
+        claims.value('Ritz', f'{basis}, 8 shapes: these five errors, by the integrals of the '
+                     'textbook over the same shapes', by_integrals(*WITNESSES[basis]), found[-1],
+                     1e-8, note='what is missed is what these shapes must miss')
     # The rotation of the tip is no Ritz value: not the deflection under its own load.
     ritz = found[:, [0, 1, 3, 4]]
     claims.bound('Ritz', f'{basis}: most that a further shape makes an error larger',
