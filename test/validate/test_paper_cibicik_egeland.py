@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from manoeuvre import KD, KP, SETPOINTS, START, run_flex
 from random_robots import random_state
+from scipy.linalg import eigh
 from test_papers import FREE, HELD, LOCKED, at_rest
 
 from flex_description import load_robot
@@ -171,6 +172,29 @@ def test_linear_order_is_dual_matrices(claims, models):
         note="(71) with -psi', (105) corrected")
     claims.value('Cibicik-Egeland (109)', 'gravity of order linear', dual_screws.gravity_force(
         model, q), model.gravity_force(q), 1e-12, relative=True, unit='SI')
+
+
+def test_turn_of_a_section(claims, models, monkeypatch):
+    """(71): a deflection w along z turns a section about y by -w'; printed + psi'."""
+    model = models['linear']
+    q = np.concatenate((START, np.zeros(model.n - 4)))
+    shapes = dual_screws.shapes
+
+    def as_printed(*arguments):
+        return [(coordinate, turn * [1.0, -1.0, 1.0], displacement)
+                for coordinate, turn, displacement in shapes(*arguments)]
+
+    for words, used, expected in (("corrected, - psi'", shapes, [3.960, 4.294, 8.221, 8.483]),
+                                  ("as printed, + psi'", as_printed, [2.71, 4.29, 8.48, 11.98])):
+        monkeypatch.setattr(dual_screws, 'shapes', used)
+        mass = dual_screws.mass_matrix(model, q)
+        squares = eigh(model.stiffness_matrix()[4:, 4:], mass[4:, 4:], eigvals_only=True)
+        ours = np.sqrt(squares[:4]) / (2.0 * np.pi)
+        digit = np.array([last_digit(value) for value in expected])
+        claims.value('Cibicik-Egeland (71)', f'lowest frequencies, joints locked, {words}, in '
+                     'their last digit', expected / digit, ours / digit, 0.5,
+                     unit='of the last digit', note=', '.join(f'{x:.4g}' for x in ours) + ' Hz; '
+                     'by (96) to (112) in dual matrices; expected: independently computed')
 
 
 def test_velocity_of_the_appendix(claims):
