@@ -1,7 +1,7 @@
 """The default robot's manoeuvre through the whole ROS graph: what `make sim` runs.
 
-It starts sim.launch.py in lockstep, lets the simulator go, records the run from its topics like
-any other node, and ends with a table and a page of pictures.
+It starts sim.launch.py in lockstep, steps the simulator, records the run from its topics like any
+other node, and ends with a table and a page of pictures.
 """
 from __future__ import annotations
 
@@ -110,21 +110,20 @@ def record(duration: float, folder: Path) -> tuple[Recorder, float]:
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         recorder = Recorder()
-        recorder.wait(lambda: recorder.latest >= 0, graph.check, 120.0,
-                      'waiting for a first state')
-        recorder.play(graph.check)
+        recorder.wait(lambda: recorder.has(recorder.latest), graph.check,
+                      'waiting for a first state and its command', 120.0)
         graph.quiet()
         progress = Progress(sys.stdout, duration)
         began = time.monotonic()
-        last = round(1e9 * duration)
 
         def watch() -> None:
             graph.check()
             progress.show(1e-9 * recorder.latest)
 
-        recorder.wait(lambda: recorder.has(last), watch, 30.0, 'waiting for the next state')
+        recorder.run(round(1e9 * duration), watch)
         wall = time.monotonic() - began
         progress.end()
+        recorder.read()
         return recorder, wall
     finally:
         graph.end()
@@ -136,7 +135,8 @@ def evaluate(recorder: Recorder, duration: float, wall: float) -> Run:
     model = Model(load_robot(ROBOT))
     if recorder.names != list(model.names):
         raise RunError(f'expected the coordinates of {ROBOT}, found {recorder.names}')
-    times = sorted(t for t in recorder.states if recorder.has(t) and t <= duration * 1e9)
+    times = sorted(t for t in recorder.states if t in recorder.efforts and t in recorder.commands
+                   and t <= duration * 1e9)
     gaps = np.unique(np.diff(times))
     if len(gaps) != 1:
         raise RunError(f'states are missing: their stamps are {gaps} ns apart')

@@ -1,6 +1,7 @@
 """Records a run from its topics, as any ROS node could."""
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Callable
 
@@ -9,16 +10,28 @@ import rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
-from simulation_interfaces.msg import Result, SimulationState
-from simulation_interfaces.srv import SetSimulationState
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import StepSimulation
 
+from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.msg import FlexState
 from flex_viz.run import RunError
 
+TOPICS = {'flex_state': FlexState, 'joint_states': JointState, 'joint_commands': JointState,
+          'control/controller_state': JointTrajectoryControllerState}
+STEPS = 80           # periods at a time: fewer than any publisher's queue holds
+PATIENCE = 60.0      # s of wall time without news
+
 
 class Recorder(Node):
-    """Keeps every state and effort by its stamp (ns); a state that was sent twice counts once."""
+    """Keeps every message by its stamp (ns); one that was sent twice counts once.
+
+    It steps the simulator, and goes on when all of the last steps has come: on a machine that
+    gives it no core for seconds it is waited for, and nothing is lost. Messages stay bytes until
+    the run is over: to make objects of them takes as long as to simulate them.
+    """
 
     def __init__(self) -> None:
         super().__init__('recorder')
@@ -28,56 +41,68 @@ class Recorder(Node):
         self.commands: dict[int, np.ndarray] = {}       # (n_joints,), as commanded
         self.set_points: dict[int, np.ndarray] = {}     # (n_joints,)
         self.latest = -1
-        every = QoSProfile(depth=10000)
-        self.create_subscription(FlexState, 'flex_state', self._on_state, every)
-        self.create_subscription(JointState, 'joint_states', self._on_joints, every)
-        self.create_subscription(JointState, 'joint_commands', self._on_command, every)
-        self.create_subscription(JointTrajectoryControllerState, 'control/controller_state',
-                                 self._on_control, every)
-        self._play = self.create_client(SetSimulationState, 'simulator/set_simulation_state')
+        self._topics = {name: self.create_subscription(
+            kind, name, lambda _: None, QoSProfile(depth=10000), callback_group=Unwaited(),
+            raw=True) for name, kind in TOPICS.items()}
+        self._heard: dict[str, dict[int, bytes]] = {name: {} for name in TOPICS}
+        self._step = self.create_client(StepSimulation, 'simulator/step_simulation')
 
-    def _on_state(self, message: FlexState) -> None:
-        self.names = message.name
-        self.latest = at = _time(message)
-        self.states[at] = np.array([message.position, message.velocity])
+    def _listen(self) -> None:
+        """Take what has come."""
+        for name, subscription in self._topics.items():
+            for data, _ in waiting(subscription):
+                seconds, rest = struct.unpack_from('<iI' if data[1] else '>iI', data, 4)
+                at = seconds * 10**9 + rest
+                self._heard[name][at] = data
+                if name == 'flex_state':
+                    self.latest = at
 
-    def _on_joints(self, message: JointState) -> None:
-        self.efforts[_time(message)] = np.array(message.effort)
-
-    def _on_command(self, message: JointState) -> None:
-        self.commands[_time(message)] = np.array(message.effort)
-
-    def _on_control(self, message: JointTrajectoryControllerState) -> None:
-        self.set_points[_time(message)] = np.array(message.reference.positions)
+    def read(self) -> None:
+        """Make arrays of all that was heard."""
+        heard = {name: {at: deserialize_message(data, TOPICS[name]) for at, data in some.items()}
+                 for name, some in self._heard.items()}
+        for at, state in heard['flex_state'].items():
+            self.names = list(state.name)
+            self.states[at] = np.array([state.position, state.velocity])
+        for at, joints in heard['joint_states'].items():
+            self.efforts[at] = np.array(joints.effort)
+        for at, command in heard['joint_commands'].items():
+            self.commands[at] = np.array(command.effort)
+        for at, report in heard['control/controller_state'].items():
+            self.set_points[at] = np.array(report.reference.positions)
 
     def has(self, at: int) -> bool:
-        """Whether all of the state with that stamp (ns) is there."""
-        return at in self.states and at in self.efforts and at in self.commands
+        """Whether state, efforts and command of that stamp (ns) are there."""
+        return all(at in self._heard[name]
+                   for name in ('flex_state', 'joint_states', 'joint_commands'))
 
-    def wait(self, done: Callable[[], bool], watch: Callable[[], None], patience: float,
-             what: str) -> None:
-        """Spin until `done`; `watch` is called at each turn. RunError if nothing comes for
+    def wait(self, done: Callable[[], bool], watch: Callable[[], None], what: str,
+             patience: float = PATIENCE) -> None:
+        """Listen until `done`; `watch` is called at each turn. RunError if nothing comes for
         `patience` s of wall time."""
         last, since = self.latest, time.monotonic()
         while not done():
-            rclpy.spin_once(self, timeout_sec=0.1)
+            rclpy.spin_once(self, timeout_sec=0.005)
+            self._listen()
             watch()
             if self.latest != last:
                 last, since = self.latest, time.monotonic()
             if time.monotonic() - since > patience:
                 raise RunError(f'{what}: nothing for {patience:g} s')
 
-    def play(self, watch: Callable[[], None]) -> None:
-        """Let the paused simulator go."""
-        self.wait(self._play.service_is_ready, watch, 30.0, 'waiting for the simulator')
-        request = SetSimulationState.Request(
-            state=SimulationState(state=SimulationState.STATE_PLAYING))
-        future = self._play.call_async(request)
-        self.wait(future.done, watch, 30.0, 'waiting for the simulator to play')
+    def run(self, until: int, watch: Callable[[], None]) -> None:
+        """Let the paused simulator go until the state of that stamp (ns) has come."""
+        self.wait(self._step.service_is_ready, watch, 'waiting for the simulator')
+        while not self.has(until):
+            self._go(watch)
+
+    def _go(self, watch: Callable[[], None]) -> None:
+        """Some steps, and all that was sent of them."""
+        count = len(self._heard['flex_state']) + STEPS
+        future = self._step.call_async(StepSimulation.Request(steps=STEPS))
+        self.wait(future.done, watch, 'waiting for the next state')
         result = future.result().result
         if result.result != Result.RESULT_OK:
-            raise RunError(f'the simulator does not play: {result.error_message}')
-
-
-def _time(message: FlexState | JointState | JointTrajectoryControllerState) -> int:
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+            raise RunError(f'the simulator does not go on: {result.error_message}')
+        told = [self._heard[name] for name in ('flex_state', 'joint_states', 'joint_commands')]
+        self.wait(lambda: min(map(len, told)) >= count, watch, 'waiting for what was sent')

@@ -20,7 +20,7 @@ def recorded(times, names=NAMES):
     """What a Recorder holds, without its node."""
     states = {at: np.full((2, 20), 1e-9 * at) for at in times}
     return SimpleNamespace(
-        names=list(names), states=states, has=lambda at: at in states,
+        names=list(names), states=states,
         efforts={at: np.full(4, 1.0) for at in times},
         commands={at: np.full(4, 2.0) for at in times},
         set_points={times[0]: np.zeros(4), times[2]: np.ones(4)})
