@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from flex_dynamics.nodes.executor import KINDS, LeanExecutor, make_executor, spin
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @pytest.fixture(params=KINDS)
@@ -168,5 +168,5 @@ def test_an_idle_executor_sleeps_and_ends_at_once(executor, node):
     threading.Timer(1.0, lambda: stop.set_result(None)).start()
     began, used = time.monotonic(), time.thread_time()
     spin(executor, stop)
-    assert 0.9 < time.monotonic() - began < 5.0
+    assert 0.9 < time.monotonic() - began < 20.0
     assert time.thread_time() - used < 0.2

@@ -18,7 +18,8 @@ from rclpy.parameter import Parameter
 
 SIM = Path(__file__).resolve().parents[2] / 'flex_bringup' / 'launch' / 'sim.launch.py'
 NODES = ('simulator', 'dynamics', 'control', 'state_publisher')
-PATIENCE = 60.0      # s; a busy machine starts four nodes slowly
+PATIENCE = 120.0     # s; a busy machine starts four nodes slowly
+LATE = 0.1           # s for a server to know the client that it will answer
 
 
 def sim(**arguments: str) -> IncludeLaunchDescription:
@@ -37,6 +38,8 @@ class Listener:
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self.heard: dict[str, list[Any]] = defaultdict(list)
+        self._clients: dict[str, Any] = {}
+        self._taken = 0
 
     def close(self) -> None:
         self._executor.shutdown()
@@ -45,7 +48,12 @@ class Listener:
 
     def listen(self, kind: Any, topic: str, quality: Any = 10, key: str | None = None) -> None:
         """Keep all messages of a topic under `key`, or under the topic's name."""
-        self.node.create_subscription(kind, topic, self.heard[key or topic].append, quality)
+        heard = self.heard[key or topic]
+
+        def keep(message: Any) -> None:
+            self._taken += 1
+            heard.append(message)
+        self.node.create_subscription(kind, topic, keep, quality)
 
     def until(self, done: Callable[[], Any], what: str, patience: float = PATIENCE) -> Any:
         """Spin until `done` returns something; AssertionError after `patience` s."""
@@ -58,9 +66,16 @@ class Listener:
         raise AssertionError(f'{what} did not come within {patience:g} s')
 
     def spin(self, seconds: float) -> None:
+        """Take what comes for so long; then, as a stalled machine may have kept us from it, all
+        that has come by then."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self._executor.spin_once(timeout_sec=0.02)
+        idle, last = 0, time.monotonic() + 0.2
+        while idle < 3 and time.monotonic() < last:
+            taken = self._taken
+            self._executor.spin_once(timeout_sec=0.0)
+            idle = idle + 1 if self._taken == taken else 0
 
     def next(self, topic: str, count: int = 1, patience: float = PATIENCE) -> list[Any]:
         """The next `count` messages of a topic, from now on."""
@@ -69,13 +84,23 @@ class Listener:
         self.until(lambda: len(self.heard[topic]) >= begin + count, f'{topic} x {count}', patience)
         return self.heard[topic][begin:begin + count]
 
+    def still(self, topic: str) -> Any:
+        """The message that comes again and again while time stands still."""
+        def same() -> Any:
+            one, two, three = self.next(topic, 3)
+            return one if one == two == three else None
+        return self.until(same, f'{topic} that stands still')
+
     def call(self, kind: Any, name: str, request: Any) -> Any:
         """The answer of a service."""
-        client = self.node.create_client(kind, name)
-        self.until(client.service_is_ready, f'service {name}')
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name)
+        client = self._clients[name]
+        if not client.service_is_ready():
+            self.until(client.service_is_ready, f'service {name}')
+            self.spin(LATE)
         future = client.call_async(request)
         self.until(future.done, f'answer of {name}')
-        self.node.destroy_client(client)
         return future.result()
 
 

@@ -31,6 +31,7 @@ PAGE = ROOT / 'flex_control' / 'doc' / 'write_your_own_controller.md'
 START = np.array([0.0, 0.5, 2.0, 0.5])
 JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
 ALL = QoSProfile(depth=5000)
+FAR_OFF = 20.0       # s; time goes faster than the wall clock, and a test may be held up
 Result = FollowJointTrajectory.Result
 
 # The links start straight, so that they swing: equal bits are then worth something.
@@ -113,6 +114,12 @@ def trajectory(positions, duration, names=JOINTS, stamp=0.0):
     return message
 
 
+def set_back(messages):
+    """The place of the first message after a reset of time; 0 if there was none."""
+    steps = np.diff([seconds(message.header.stamp) for message in messages])
+    return max(np.flatnonzero(steps < 0.0) + 1, default=0)
+
+
 class TestControl(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -122,7 +129,8 @@ class TestControl(unittest.TestCase):
         graph.listen(DiagnosticArray, '/diagnostics')
         graph.listen(JointTrajectoryControllerState, 'control/controller_state')
         cls.client = ActionClient(graph.node, FollowJointTrajectory,
-                                  'control/follow_joint_trajectory')
+                                  'control/follow_joint_trajectory',
+                                  feedback_sub_qos_profile=ALL)
         graph.until(cls.client.server_is_ready, 'the action server')
         graph.next('control/controller_state')
         cls.feedback = []
@@ -166,49 +174,62 @@ class TestControl(unittest.TestCase):
         self.graph.until(lambda: self.now() > until, f'{duration} s later')
 
     def reset(self):
-        """Forget what was heard, and back to the start."""
-        for messages in self.graph.heard.values():
-            del messages[:]
+        """Back to the start; forget what was heard of the time before."""
+        heard = [self.graph.heard[topic] for topic in ('flex_state', 'joint_commands')]
+        for topic in ('flex_state', 'joint_commands'):
+            self.graph.next(topic)
+            del self.graph.heard[topic][:-1]
         self.graph.call(ResetSimulation, 'simulator/reset_simulation', ResetSimulation.Request())
-        self.graph.until(lambda: self.now() < 0.5, 'time set back')
+        # Time goes fast: states and commands from before the reset are still on their way, and
+        # the first of the new run may have come before the answer.
+        for messages in heard:
+            begin = self.graph.until(lambda messages=messages: set_back(messages), 'time set back')
+            del messages[:begin]
 
     def test_a_the_foreign_controller_with_terms_by_topic_is_the_same_to_the_last_bit(self):
         runs = []
         for _ in range(2):
             self.reset()
             self.graph.until(lambda: self.now() > 0.6, 'a while')
-            run = {}           # what is still from before the reset is overwritten
-            for topic in ('flex_state', 'joint_commands'):
-                for message in self.graph.heard[topic]:
-                    if seconds(message.header.stamp) <= 0.5:
-                        run[topic, seconds(message.header.stamp)] = (
-                            bytes(message.position), bytes(getattr(message, 'effort', b'')))
-            assert len(run) == 2 * 101
-            runs.append(run)
-        assert runs[0] == runs[1]
+            runs.append({
+                (topic, seconds(message.header.stamp)):
+                    (bytes(message.position), bytes(getattr(message, 'effort', b'')))
+                for topic in ('flex_state', 'joint_commands')
+                for message in self.graph.heard[topic] if seconds(message.header.stamp) <= 0.5})
+        # Who is held up for long may lose some of the 101 of each: the simulator waits for nobody.
+        both = runs[0].keys() & runs[1].keys()
+        assert len(both) > 100 and all(len(run) <= 2 * 101 for run in runs)
+        assert [runs[0][at] for at in both] == [runs[1][at] for at in both]
         speeds = np.array([m.velocity for m in self.graph.heard['flex_state']])
         assert np.abs(speeds).max() > 0.1      # and it did move
 
     def test_b_controllers_and_gains_change_in_mid_motion_without_a_jump(self):
         """The weight that gentle carries at the change to half is what would jump."""
+        begin = self.now()
         handle = self.send(trajectory(START + [0.4, 0.3, -0.4, 0.2], 1.5))
         self.wait(0.3)
         for change in ({'controller': 'pd'}, {'controller': 'gentle', 'gentle__carry': 0.5},
                        {'gentle__carry': 1.0}, {'controller': 'pd'}):
-            begin = self.now()
             assert self.set(**change).successful
             self.wait(0.25)
-            efforts = {seconds(m.header.stamp): np.array(m.effort)
-                       for m in self.graph.heard['joint_commands']
-                       if seconds(m.header.stamp) > begin}
-            stamps = sorted(efforts)
-            assert np.allclose(np.diff(stamps), 0.005)
-            steps = np.diff([efforts[at] for at in stamps], axis=0)
-            weight = np.abs(efforts[stamps[-1]]).max()
-            assert weight > 50.0                 # N m: a jump to half of it would show
-            assert np.abs(steps).max() < 0.1 * weight, change
+            self.assert_smooth(begin, change)
         status, result = self.result(handle)
         assert status == GoalStatus.STATUS_SUCCEEDED and result.error_code == Result.SUCCESSFUL
+        self.wait(0.25)
+        self.assert_smooth(begin, 'the end')
+
+    def assert_smooth(self, begin, what):
+        """No effort since `begin` (s) is more than a tenth of the weight from the one before."""
+        efforts = {seconds(m.header.stamp): np.array(m.effort)
+                   for m in self.graph.heard['joint_commands'] if seconds(m.header.stamp) > begin}
+        stamps = sorted(efforts)
+        periods = np.round(np.diff(stamps) / 0.005)          # between those that were heard
+        steps = np.diff([efforts[at] for at in stamps], axis=0) / periods[:, None]
+        weight = np.abs(efforts[stamps[-1]]).max()
+        assert weight > 50.0                 # N m: a jump to half of it would show
+        at = int(np.abs(steps).max(axis=1).argmax())
+        assert np.abs(steps[at]).max() < 0.1 * weight, (
+            what, stamps[at], [efforts[when] for when in stamps[max(at - 2, 0):at + 4]])
 
     def test_c_bad_changes_are_refused_with_the_reason_and_change_nothing(self):
         assert self.set(controller='pd').successful
@@ -236,7 +257,8 @@ class TestControl(unittest.TestCase):
         status, result = self.result(handle)
         assert (status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, Result.SUCCESSFUL)
         stamps = [seconds(m.feedback.header.stamp) for m in self.feedback]
-        assert len(stamps) > 8 and np.allclose(np.diff(stamps), 0.05)
+        periods = np.diff(stamps) / 0.05          # one may be lost by who is held up
+        assert len(stamps) > 4 and np.allclose(periods, np.round(periods)) and periods.min() > 0.5
         last = self.feedback[-1].feedback
         assert list(last.joint_names) == JOINTS
         assert np.allclose(np.array(last.desired.positions) - last.actual.positions,
@@ -246,9 +268,9 @@ class TestControl(unittest.TestCase):
         assert answer.success and np.allclose(answer.position, last.desired.positions)
 
     def test_e_a_newer_goal_or_trajectory_takes_the_place_of_a_goal(self):
-        first = self.send(trajectory(START + 0.5, 3.0))
+        first = self.send(trajectory(START + 0.5, FAR_OFF))
         self.wait(0.2)
-        second = self.send(trajectory(START + 0.2, 2.0))
+        second = self.send(trajectory(START + 0.2, FAR_OFF))
         status, result = self.result(first)
         assert status == GoalStatus.STATUS_ABORTED and 'another goal' in result.error_string
         publisher = self.graph.node.create_publisher(JointTrajectory, 'control/joint_trajectory',
@@ -261,19 +283,28 @@ class TestControl(unittest.TestCase):
         self.wait(0.5)             # at rest at the start
 
     def test_f_a_cancelled_goal_comes_to_rest_without_a_jump(self):
-        handle = self.send(trajectory(START + 0.5, 6.0))
-        self.wait(2.0)
         begin = self.now()
+        handle = self.send(trajectory(START + 0.5, FAR_OFF))
+        self.wait(2.0)
         future = handle.cancel_goal_async()
         self.graph.until(future.done, 'the answer to the cancellation')
         assert self.result(handle)[0] == GoalStatus.STATUS_CANCELED
-        self.wait(0.7)
-        # A command that is sent again is one.
-        sent = {seconds(m.header.stamp): m.position for m in self.graph.heard['joint_commands']}
-        wanted = np.array([sent[at] for at in sorted(sent) if at > begin])
-        steps = np.abs(np.diff(wanted, axis=0))
-        assert steps[0].max() > 1e-4 and steps.max() < 1e-3       # it moved, below 0.2 rad/s
-        assert steps[-1].max() == 0.0 and np.abs(wanted[-1] - START - 0.5).max() > 0.02
+
+        def wanted():
+            # A command that is sent again is one.
+            sent = {seconds(m.header.stamp): m.position
+                    for m in self.graph.heard['joint_commands']}
+            return np.array([sent[at] for at in sorted(sent) if at > begin])
+
+        def at_rest():       # after a motion: what is heard may be long past
+            self.graph.spin(0.1)
+            found = wanted()[[0, *range(-20, 0)]] if len(wanted()) > 20 else None
+            return (found is not None and (found[1:] == found[-1]).all()
+                    and (found[0] != found[-1]).any())
+        self.graph.until(at_rest, 'a reference at rest')
+        # At 3e-4 rad a period at most, some of which may not have been heard; not all of the way.
+        assert np.abs(np.diff(wanted(), axis=0)).max() < 2e-3
+        assert np.abs(wanted()[-1] - START - 0.5).max() > 0.02
 
     def test_g_tolerances_that_are_missed_end_a_goal(self):
         tight = [JointTolerance(name='joint2', position=1e-6)]
@@ -318,10 +349,13 @@ class TestControl(unittest.TestCase):
 
     def test_i_a_shaped_motion_arrives_later_and_at_rest(self):
         assert self.set(shaper='zvd').successful
-        begin = self.now()
         handle = self.send(trajectory(START + 0.2, 0.4))
         assert self.result(handle)[0] == GoalStatus.STATUS_SUCCEEDED
-        assert self.now() > begin + 0.45
+
+        def later():
+            begin, *_, end = [seconds(m.feedback.header.stamp) for m in self.feedback]
+            return end - begin > 0.45
+        self.graph.until(later, 'an end after 0.45 s')
         assert self.set(shaper='none').successful
 
     def test_j_measurements_in_lockstep_are_those_of_the_state(self):
@@ -334,7 +368,7 @@ class TestControl(unittest.TestCase):
         assert self.set(controller='pd').successful
 
     def test_z_reset_in_mid_motion_ends_the_goal(self):
-        handle = self.send(trajectory(START, 5.0))
+        handle = self.send(trajectory(START, FAR_OFF))
         self.wait(0.1)
         self.reset()
         status, result = self.result(handle)

@@ -1,5 +1,6 @@
 """Faults of those who command: the simulator refuses, says why, and the graph goes on."""
 import math
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -19,7 +20,7 @@ from sensor_msgs.msg import JointState
 from flex_msgs.msg import FlexState
 
 FOLDER = tempfile.TemporaryDirectory()
-TIMEOUT = 0.5            # s; a busy machine may keep the test from its next command for a while
+TIMEOUT = 2.0            # s; a busy machine may keep the test from its next command for a while
 LIMIT = 10.0             # N m, of the robot's file
 DAMPING = 1.0            # N m s/rad, of the drive
 
@@ -118,7 +119,7 @@ class TestCommands(unittest.TestCase):
         assert self.status()[2]['driven by'] == '/listener'
 
     def test_commands_that_come_late(self):
-        self.refused(f'is more than {TIMEOUT:g} s old', age=5.0)
+        self.refused(f'is more than {TIMEOUT:g} s old', age=1e3)
 
     def test_commands_out_of_order(self):
         def seen():
@@ -135,12 +136,15 @@ class TestCommands(unittest.TestCase):
     def test_duplicated_commands_act_once(self):
         self.drive(0.2)
         rejected = int(self.status()[2]['rejected commands'])
-        for _ in range(10):
+
+        def acts():
             message = self.send(0.4)
             for _ in range(3):
                 self.publishers[0].publish(message)
             self.graph.spin(0.05)
-        assert abs(acting(self.graph.heard['joint_states'][-1]) - 0.4) < 1e-9
+            return abs(acting(self.graph.heard['joint_states'][-1]) - 0.4) < 1e-9
+        for _ in range(10):
+            self.graph.until(acts, 'a command that acts')
         assert int(self.status()[2]['rejected commands']) == rejected
         self.assert_well()
 
@@ -170,7 +174,7 @@ class TestCommands(unittest.TestCase):
         self.assert_well()
 
     def test_two_controllers_at_once(self):
-        assert self.status()[2]['driven by'] == '/listener'
+        self.graph.until(lambda: self.status()[2]['driven by'] == '/listener', 'a driver')
         second = Node('second', context=self.graph.context)
         self.publishers.append(second.create_publisher(JointState, 'joint_commands', 10))
         self.graph.until(self.publishers[1].get_subscription_count, 'the simulator')
@@ -196,5 +200,6 @@ class TestEnd(unittest.TestCase):
     def test_all_ended_well(self, proc_info, proc_output):
         launch_testing.asserts.assertExitCodes(proc_info)
         text = b''.join(io.text for io in proc_output).decode()
-        assert 'Traceback' not in text and 'nan' not in text.replace('found nan', '')
+        assert 'Traceback' not in text
+        assert not re.search(r'\bnan\b', text.replace('found nan', ''))
         FOLDER.cleanup()

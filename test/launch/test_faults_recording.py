@@ -24,13 +24,14 @@ class Simulator:
             [*SIMULATOR, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             start_new_session=True, preexec_fn=limit)
         self.lines = []
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self):
         for line in self.process.stdout:
             self.lines.append(line)
 
-    def wait_for(self, text, patience=60.0):
+    def wait_for(self, text, patience=120.0):
         end = time.monotonic() + patience
         while not any(text in line for line in self.lines):
             assert time.monotonic() < end, (text, self.lines)
@@ -39,8 +40,8 @@ class Simulator:
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(10.0)
-        time.sleep(0.1)
+        code = self.process.wait(60.0)
+        self._reader.join(10.0)
         return code
 
 
@@ -75,7 +76,7 @@ def test_a_recording_from_the_start_to_sigint_in_sqlite3(tmp_path):
 
 def test_a_bad_path_ends_the_start_in_one_line():
     done = subprocess.run([*SIMULATOR, '-p', 'record:=/dev/null/bag'], capture_output=True,
-                          text=True, timeout=60)
+                          text=True, timeout=180)
     assert done.returncode == 1
     line, = [line for line in done.stderr.splitlines() if 'error' in line]
     assert 'parameter record: cannot record to /dev/null/bag' in line, done.stderr

@@ -65,7 +65,8 @@ class TestModes(unittest.TestCase):
 
     def test_it_swings_in_the_mode_asked_for(self):
         self.graph.until(lambda: self.graph.heard['flex_state'], 'a state')
-        assert self.swinging(2) and not self.swinging(1)
+        self.graph.until(lambda: self.swinging(2), 'the second mode')
+        assert not self.swinging(1)
         told = f'mode 2: {SPEEDS[1] / (2.0 * np.pi):.4g} Hz'
         self.graph.until(lambda: self.words() == [told], told)
         self.graph.until(lambda: any(one.ns == 'bent' for message in self.graph.heard['markers']

@@ -41,9 +41,10 @@ class TestTwoRobots(unittest.TestCase):
         cls.graph.close()
 
     def test_all_nodes_are_there_twice(self):
-        names = {f'{space}/{name}' for name, space
-                 in self.graph.node.get_node_names_and_namespaces()}
-        assert {f'/{side}/{node}' for side in ROBOTS for node in NODES} <= names
+        wanted = {f'/{side}/{node}' for side in ROBOTS for node in NODES}
+        self.graph.until(lambda: wanted <= {
+            f'{space}/{name}' for name, space
+            in self.graph.node.get_node_names_and_namespaces()}, 'all nodes')
 
     def test_no_topic_lies_outside_the_namespaces(self):
         # A process of an earlier test that ended just now is in the graph until its lease ends.
@@ -63,7 +64,8 @@ class TestTwoRobots(unittest.TestCase):
             return len({seconds(m.header.stamp)
                         for m in self.graph.next(f'{side}/joint_states', 3)})
         self.graph.until(lambda: moments('left') == 1, 'a left robot that stands still')
-        assert moments('right') == 3
+        self.graph.until(lambda: moments('right') == 3, 'a right robot that goes on')
+        assert moments('left') == 1
 
 
 @launch_testing.post_shutdown_test()

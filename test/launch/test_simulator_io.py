@@ -137,13 +137,20 @@ class TestSimulator(unittest.TestCase):
         assert np.abs(errors - errors.mean(axis=0)).std() < 1.2 * NOISE
 
     def test_the_imu_feels_the_deflected_tool(self):
-        for message, state in self.pairs('imu/tip_imu', 50):
+        def felt(message, state):
+            """In world axes, m/s2."""
+            force = message.linear_acceleration
+            return MODEL.pose(state.position, 'tool')[:3, :3] @ [force.x, force.y, force.z]
+
+        def weight():        # and no more, once the last swing of the test before has gone
+            found = self.pairs('imu/tip_imu', 50)
+            return found if all(np.abs(felt(*one) - [0.0, 0.0, 9.81]).max() < 2.0
+                                for one in found) else None
+        for message, _ in self.graph.until(weight, 'an IMU that feels the weight'):
             assert message.header.frame_id == 'tool'
             force = message.linear_acceleration
             force = np.array([force.x, force.y, force.z])
             assert np.allclose(force, 0.01 * np.round(force / 0.01), atol=1e-12)
-            axes = MODEL.pose(state.position, 'tool')[:3, :3]
-            assert np.abs(axes @ force - [0.0, 0.0, 9.81]).max() < 2.0      # it hardly moves
             assert np.isclose(message.linear_acceleration_covariance[4], 1e-4 / 12.0)
             assert np.isclose(message.angular_velocity_covariance[0], 4e-4)
             assert message.angular_velocity_covariance[1] == 0.0
@@ -199,12 +206,14 @@ class TestSimulator(unittest.TestCase):
     # Pushes and payloads ----------------------------------------------------------------------
 
     def test_a_push_by_service_ends_after_its_time(self):
-        assert self.furthest(0.3) < 1e-3
+        self.graph.until(lambda: self.furthest(0.3) < 1e-3, 'an arm at rest')
         told = self.graph.heard['applied_wrench']
         told.clear()
         answer = self.push('link3/tip', 400.0, 0, 300000000)
         assert answer.success, answer.message
         assert self.furthest(0.5) > 5e-3
+        self.graph.until(lambda: len(told) > 2, 'the push, told three times')
+        self.graph.spin(0.2)
         assert [(m.header.frame_id, m.wrench.force.y) for m in told] == [('link3/tip', 400.0)] * 3
         begin, *later = [seconds(m.header.stamp) for m in told]
         assert np.allclose(later, [begin + 0.1, begin + 0.2])
@@ -224,12 +233,13 @@ class TestSimulator(unittest.TestCase):
         message = WrenchStamped()
         message.header.frame_id = 'tool'
         message.wrench.force.y = 400.0
-        begin = len(self.graph.heard['flex_state'])
-        for _ in range(10):
+        begin = self.graph.next('flex_state')[0].position
+
+        def moved():
             publisher.publish(message)
-            self.graph.next('flex_state', 5)
-        q = np.array([m.position for m in self.graph.heard['flex_state'][begin:]])
-        assert np.abs(q - q[0]).max() > 5e-3
+            states = self.graph.next('flex_state', 5)
+            return np.abs(np.subtract(states[-1].position, begin)).max() > 5e-3
+        self.graph.until(moved, 'an arm that is pushed')
         self.graph.until(lambda: self.furthest(0.3) < 1e-3, 'an arm at rest again')
         message.header.frame_id = 'nowhere'
         publisher.publish(message)
@@ -239,12 +249,12 @@ class TestSimulator(unittest.TestCase):
 
     def test_a_push_from_the_shell(self):
         command = ['ros2', 'run', 'flex_dynamics', 'push', 'tool', '--force', '0', '400', '0',
-                   '--duration', '0.4']
+                   '--duration', '1.5']
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.graph.until(lambda: self.furthest(0.3) > 5e-3, 'an arm that was pushed')
-        assert process.wait(20.0) == 0, process.stderr.read()
+        assert process.wait(60.0) == 0, process.stderr.read()
         command[4] = 'elbow'
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180)
         assert done.returncode == 1
         assert done.stderr.strip() == ("push: unknown frame 'elbow': expected a link or frame of "
                                        'cibicik_arm')
@@ -254,8 +264,7 @@ class TestSimulator(unittest.TestCase):
         self.push('tool', 400.0, 3)
         self.furthest(0.2)
         assert self.play(SimulationState.STATE_PAUSED) == Result.RESULT_OK
-        self.graph.spin(0.3)
-        before = self.graph.next('flex_state')[0]
+        before = self.graph.still('flex_state')
         assert np.abs(before.velocity).max() > 0.01
         request = AttachPayload.Request(name='box', frame='tool')
         request.inertia.m = 5.0
@@ -272,8 +281,7 @@ class TestSimulator(unittest.TestCase):
         step = StepSimulation.Request(steps=1)
         assert self.graph.call(StepSimulation, 'simulator/step_simulation',
                                step).result.result == Result.RESULT_OK
-        self.graph.spin(0.3)
-        moved = self.graph.next('flex_state')[0]
+        moved = self.graph.still('flex_state')
         assert 0.0 < np.abs(np.subtract(moved.position, after.position)).max() < 0.05
         let_go = DetachPayload.Request(name='box')
         assert self.graph.call(DetachPayload, 'simulator/detach_payload', let_go).success
@@ -296,9 +304,12 @@ class TestSimulator(unittest.TestCase):
 
     def test_a_recording_has_every_topic_and_every_state(self):
         assert self.parameters.set('record', str(BAG)) == ''
-        self.graph.next('flex_state', 20)
-        self.command()
-        self.graph.until(lambda: int(self.status()['recording'].split()[0]) > 600, 'messages')
+
+        def enough():
+            self.command()     # again and again: the recorder may not listen at once
+            said = self.status()['recording'].split()[0]      # "off" may still be on its way
+            return said.isdigit() and int(said) > 1000
+        self.graph.until(enough, 'messages')
         heard = self.graph.heard['flex_state'][-150:]
         assert self.parameters.set('record', '') == ''
         assert yaml.safe_load(Path(BAG, 'metadata.yaml').read_text())[
@@ -327,7 +338,7 @@ class TestSimulator(unittest.TestCase):
 
     def test_z_a_recording_that_is_under_way_at_the_end(self):
         assert self.parameters.set('record', str(LAST_BAG)) == ''
-        self.graph.next('flex_state', 50)
+        self.graph.next('flex_state', 100)
 
 
 @launch_testing.post_shutdown_test()

@@ -86,14 +86,21 @@ class TestPage(unittest.TestCase):
 
         press('Pause', 'paused')
         assert not self.playing()
-        stood = self.now()
+        stood = seconds(self.graph.still('flex_state').header.stamp)
         press('Step', 'stepped 10 periods')
         self.graph.until(lambda: abs(self.now() - stood - 0.02) < 1e-9, 'ten periods')
         press('Play', 'playing')
         assert self.playing()
         press('Push', 'pushed tool with 50 N for 0.1 s')
-        press('Go', 'on the way to folded')
-        self.graph.until(lambda: abs(self.state().position[2] - 2.0944) < 0.1, 'the folded pose')
+
+        def folded():     # once more if a machine that stalls made the control node give it up
+            press('Go', 'on the way to folded')
+            end = self.now() + 15.0
+            return self.graph.until(lambda: there() or self.now() > end, 'time') and there()
+
+        def there():
+            return abs(self.state().position[2] - 2.0944) < 0.1
+        self.graph.until(folded, 'the folded pose')
         before = self.now()
         press('Reset', 'reset')
         self.graph.until(lambda: self.now() < before, 'time set back')

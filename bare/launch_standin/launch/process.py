@@ -13,8 +13,11 @@ from typing import Any
 from launch.core import Action, LaunchContext, log, perform, say
 from launch.event_handlers import OnProcessExit
 from launch.events.process import ProcessExited, ProcessIO, ProcessStarted
+from launch.substitutions import LaunchConfiguration
 
-PATIENCE = 2.0  # s after SIGINT, and again after SIGTERM
+# s after SIGINT, which a node may need 3 for, and after SIGTERM
+SIGTERM_TIMEOUT = LaunchConfiguration('sigterm_timeout', default='3.0')
+SIGKILL_TIMEOUT = LaunchConfiguration('sigkill_timeout', default='2.0')
 
 
 class ExecuteProcess(Action):
@@ -23,14 +26,15 @@ class ExecuteProcess(Action):
     def __init__(self, *, cmd: Iterable[Any], name: Any = None, cwd: Any = None,
                  env: dict[Any, Any] | None = None, additional_env: dict[Any, Any] | None = None,
                  output: Any = 'log', on_exit: Any = None, respawn: bool = False,
-                 respawn_delay: float | None = None, sigterm_timeout: Any = PATIENCE,
-                 sigkill_timeout: Any = PATIENCE, **kwargs: Any) -> None:
+                 respawn_delay: float | None = None,
+                 sigterm_timeout: Any = SIGTERM_TIMEOUT, sigkill_timeout: Any = SIGKILL_TIMEOUT,
+                 **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.cmd, self.name, self.cwd = list(cmd), name, cwd
         self.env, self.additional_env = env, additional_env
         self.output, self.on_exit = output, on_exit
         self.respawn, self.respawn_delay = respawn, respawn_delay
-        self.patience = float(sigterm_timeout), float(sigkill_timeout)
+        self.timeouts = sigterm_timeout, sigkill_timeout
         self.process_details: dict[str, Any] | None = None
         self.return_code: int | None = None
 
@@ -55,6 +59,7 @@ class ExecuteProcess(Action):
             'action': self, 'name': f'{label}-{context.process_count}', 'cmd': command,
             'cwd': perform(context, self.cwd) if self.cwd is not None else None,
             'env': environment}
+        self.patience = [float(perform(context, timeout)) for timeout in self.timeouts]
         self.to_screen = perform(context, self.output) in ('screen', 'both')
         if self.on_exit is not None:
             context.handlers.append(OnProcessExit(target_action=self, on_exit=self.on_exit))
