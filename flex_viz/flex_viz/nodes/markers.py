@@ -13,12 +13,13 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import MarkerArray
 
-from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run, steady_clock
+from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run
 from flex_dynamics.nodes.state_input import State
 from flex_viz.colours import COLOURINGS
 from flex_viz.marker import DELETE_ALL, Marker
 from flex_viz.marker_bytes import marker_array
 from flex_viz.nodes.latest_state import LatestState
+from flex_viz.nodes.pace import at_rate
 from flex_viz.nodes.wrenches import Wrenches
 from flex_viz.pushes import Push
 from flex_viz.robot_markers import Options, RobotMarkers
@@ -53,7 +54,7 @@ class Markers(Node):
         self._input = LatestState(self, model)
         self._wrenches = Wrenches(self, model)
         self.add_on_set_parameters_callback(self._on_parameters)
-        self.create_timer(1.0 / rate, self._show, clock=steady_clock())
+        at_rate(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: {len(self._drawing.robot.skins)} bent links '
                                f'in frame {self._frame}')

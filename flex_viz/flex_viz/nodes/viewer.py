@@ -21,12 +21,12 @@ from flex_dynamics.nodes.common import (
     declare,
     declare_model,
     run,
-    steady_clock,
 )
 from flex_dynamics.nodes.state_input import State
 from flex_msgs.srv import ApplyWrench
 from flex_viz.goals import read_goals
 from flex_viz.nodes.latest_state import Latest, LatestState
+from flex_viz.nodes.pace import at_rate
 from flex_viz.nodes.words import declare_words
 from flex_viz.nodes.wrenches import Wrenches
 
@@ -83,7 +83,7 @@ class Viewer(Node):
         self._input = LatestState(self, model)
         self._joints = Latest(self, JointState, 'joint_states')
         self._wrenches = Wrenches(self, model)
-        self.create_timer(1.0 / rate, self._show, clock=steady_clock())
+        at_rate(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
         if host not in LOOPBACK:
             self.get_logger().warning(f'listening on {host}: anyone who reaches this machine can '
