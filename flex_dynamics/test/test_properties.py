@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from random_robots import random_robot, random_state
 from scipy.linalg import cho_factor, cho_solve
@@ -142,15 +142,28 @@ def momentum_and_gravity(case: Case, terms) -> None:
 @settings(PROFILE, max_examples=max(10, PROFILE.max_examples // 10))
 @given(st.tuples(st.integers(0, 10**6), st.integers(1, 3), st.just('fixed'),
                  st.sampled_from(['second', 'first'])))
+@example((372355, 1, 'fixed', 'second'))         # no dampers: swings by 5e-7 with steps of 1 ms
 def test_energy_never_grows_by_itself(tree):
-    """Free motion with dampers: energy falls in every step, whatever the tree."""
-    case = Case(*tree)
+    """Free motion with dampers: energy falls in every step, whatever the tree.
+
+    Of a tree without dampers the midpoint rule keeps an energy that is not quite the model's: the
+    difference swings with its fast modes, and is of second order in the step. So what there is of
+    a rise must fall to 1/64 where steps are an eighth, until nothing is left of it.
+    """
+    case, step = Case(*tree), 1e-3
+    found = energy_rise(case, step)
+    while found > 1e-7:
+        step /= 8.0
+        coarser, found = found, energy_rise(case, step)
+        assert found < coarser / 64.0
+
+
+def energy_rise(case: Case, step: float) -> float:
+    """Most that the energy rises within 4 ms, in 20 ms, as a share of it."""
     m = case.model
-    simulation = Simulation(m, 1e-3, q=0.3 * case.q, v=0.3 * case.v)
-    before = sum(m.energy(simulation.q, simulation.v))
-    size = sum(abs(part) for part in m.energy(simulation.q, simulation.v))
+    simulation = Simulation(m, step, q=0.3 * case.q, v=0.3 * case.v)
+    energies = [m.energy(simulation.q, simulation.v)]
     for _ in range(5):
-        simulation.advance(4)
-        after = sum(m.energy(simulation.q, simulation.v))
-        assert after <= before + 1e-7 * size
-        before = after
+        simulation.advance(round(4e-3 / step))
+        energies.append(m.energy(simulation.q, simulation.v))
+    return float(np.diff(np.sum(energies, axis=1)).max() / np.abs(energies[0]).sum())
