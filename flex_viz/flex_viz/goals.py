@@ -7,6 +7,19 @@ import numpy as np
 
 from flex_dynamics import DynamicsError, Model
 
+POINTS = 50.0      # a second: a controller that does not interpolate goes softly too
+
+
+def way_to(start: np.ndarray, goal: np.ndarray, span: float) -> tuple[np.ndarray, ...]:
+    """Times (k,) s and positions, velocities, accelerations (k, m) from `start` (m,) to `goal`
+    (m,) in `span` s, at rest at both ends: a polynomial of fifth degree."""
+    times = span * np.arange(1, max(2, round(POINTS * span)) + 1) / max(2, round(POINTS * span))
+    s = (times / span)[:, None]
+    way = goal - start
+    return (times, start + way * s**3 * (10.0 - 15.0 * s + 6.0 * s**2),
+            way / span * 30.0 * s**2 * (1.0 - s)**2,
+            way / span**2 * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s))
+
 
 def read_goals(model: Model, texts: Sequence[str]) -> dict[str, np.ndarray]:
     """`NAME: a number a joint` (rad or m) by name; all joints at zero if none is given."""

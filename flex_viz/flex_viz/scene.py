@@ -27,7 +27,7 @@ GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
 FLOOR = (190, 190, 190)
 FIELD = 0.9      # rad that the camera sees from top to bottom
 NOTHING = np.zeros((3, 3), dtype=np.float32)
-PATH_SPAN, PATH_GAP = 5.0, 0.1      # s of the tip's way, and from point to point
+PATH_SPAN, PATH_GAP = 5.0, 0.05      # s of the tip's way, and from point to point
 
 
 class Scene:

@@ -9,7 +9,7 @@ from chromium import Page
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
 from flex_viz.elastic import scaled
-from flex_viz.goals import read_goals
+from flex_viz.goals import read_goals, way_to
 from flex_viz.history import History
 from flex_viz.modes import modes
 from flex_viz.panel import Panel
@@ -192,6 +192,18 @@ def test_goals_are_read_or_refused_in_a_sentence(arm):
     for text in ('home', 'home: 1 2', ': 0 0 0 0', 'home: 0 0 0 x', 'home: 0 0 0 nan'):
         with pytest.raises(DynamicsError, match='4 numbers, one a joint of cibicik_arm'):
             read_goals(arm, [text])
+
+
+def test_the_way_to_a_goal_begins_and_ends_at_rest():
+    start, goal = np.array([0.1, -0.4]), np.array([1.1, 0.2])
+    times, places, speeds, accelerations = way_to(start, goal, 3.0)
+    assert times[-1] == 3.0 and len(times) == 150 and np.all(np.diff(times) > 0.0)
+    assert np.allclose(places[-1], goal) and not speeds[-1].any() and not accelerations[-1].any()
+    assert np.allclose(places[0], start, atol=1e-4)
+    # What is told of speed and acceleration is what the positions do.
+    assert np.allclose(np.gradient(places, times, axis=0)[1:-1], speeds[1:-1], atol=2e-3)
+    assert np.allclose(np.gradient(speeds, times, axis=0)[1:-1], accelerations[1:-1], atol=2e-3)
+    assert len(way_to(start, goal, 0.01)[0]) == 2
 
 
 def test_the_history_thins_forgets_and_starts_anew():

@@ -24,7 +24,7 @@ from flex_dynamics.nodes.common import (
 )
 from flex_dynamics.nodes.state_input import State
 from flex_msgs.srv import ApplyWrench
-from flex_viz.goals import read_goals
+from flex_viz.goals import read_goals, way_to
 from flex_viz.nodes.latest_state import Latest, LatestState
 from flex_viz.nodes.pace import at_rate
 from flex_viz.nodes.words import declare_words
@@ -147,13 +147,18 @@ class Viewer(Node):
         if not self._trajectory.get_subscription_count():
             self._panel.answer(f'no controller listens on {self._trajectory.topic_name}')
             return
-        still = [0.0] * self.model.n_joints
-        point = JointTrajectoryPoint(positions=self._goals[name].tolist(), velocities=still,
-                                     accelerations=still)
-        seconds, point.time_from_start.nanosec = divmod(round(1e9 * span), 10**9)
-        point.time_from_start.sec = seconds
-        self._trajectory.publish(JointTrajectory(
-            joint_names=list(self.model.names[:self.model.n_joints]), points=[point]))
+        if self._state is None:
+            self._panel.answer('no state has come yet')
+            return
+        message = JointTrajectory(joint_names=list(self.model.names[:self.model.n_joints]))
+        start = self._state.q[:self.model.n_joints]
+        for at, *rows in zip(*way_to(start, self._goals[name], span)):
+            point = JointTrajectoryPoint(**{kind: row.tolist() for kind, row in zip(
+                ('positions', 'velocities', 'accelerations'), rows)})
+            point.time_from_start.sec, point.time_from_start.nanosec = divmod(
+                round(1e9 * at), 10**9)
+            message.points.append(point)
+        self._trajectory.publish(message)
         self._panel.answer(f'on the way to {name}, {span:g} s')
 
     # Pictures -------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class Wrenches:
 
     def __init__(self, node: Node, model: Model) -> None:
         self._node, self._model = node, model
-        self._hold = declare(node, 'wrench_time', 0.5, 's of wall time that a wrench is shown '
+        self._hold = declare(node, 'wrench_time', 1.0, 's of wall time that a wrench is shown '
                              'after its last message', lower=0.01, upper=3600.0, fixed=True)
         self._heard: dict[str, tuple[float, Push]] = {}
         for topic in TOPICS:
