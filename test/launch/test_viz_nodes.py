@@ -98,11 +98,12 @@ class TestViz(unittest.TestCase):
         def enough():
             self.send()
             self.graph.spin(0.004)
-            return len(self.graph.heard['seen/tf']) > begin + 5
+            return len(self.graph.heard['seen/tf']) > begin + 15
         self.graph.until(enough, 'transforms')
         messages = self.graph.heard['seen/tf'][begin:]
         stamps = [seconds(message.transforms[0].header.stamp) for message in messages]
-        assert np.diff(stamps).min() > 0.0099, stamps         # 100 Hz of the states' clock
+        # 100 Hz of the states' clock; one that was missed is made up for by a later one
+        assert len(stamps) <= 100.0 * (stamps[-1] - stamps[0]) + 2.0, stamps
         found = {one.child_frame_id: one for one in
                  messages[-1].transforms + self.graph.heard['seen/tf_static'][0].transforms}
         assert {'flex/link2/tip', 'flex/link3/tip', 'flex/link2@0.5', 'flex/elbow',
