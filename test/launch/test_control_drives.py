@@ -139,3 +139,14 @@ def test_nobody_waits_for_an_answer_from_before_a_reset(bench):
     bench.time = 0.0
     states(bench, 1)
     assert controller(bench) == 'PD' and len(bench.drives.damping) > 2
+
+
+def test_another_node_in_its_place_gets_the_gains_too(bench):
+    """A simulator that ended and was started again, before time had gone on."""
+    states(bench, 1)
+    asked = bench.drives.damping
+    assert asked == [0.5]
+    bench.drives.die()
+    assert bench.until(lambda: bench.control._drives._doubt)
+    bench.drives.start()
+    assert bench.until(lambda: len(asked) == 2) and asked[1] == 0.5

@@ -94,6 +94,9 @@ class Drives:
             self._forget()
         if wanted is None or client is None or self._answer is not None or self._problem:
             return
+        if not client.service_is_ready():
+            self._doubt = True       # who comes in its place has gains of its own
+            return
         gains = wanted.drive_gains()
         if self._has is not None and self._runs is not wanted:
             gains = _larger(self._has, gains)
@@ -101,8 +104,6 @@ class Drives:
             gains = _larger(gains, self._fallback.drive_gains())
         if (self._has is not None and not self._doubt
                 and all(map(np.array_equal, self._has, gains))):
-            return
-        if not client.service_is_ready():
             return
         self._answer = client.call_async(SetParametersAtomically.Request(
             parameters=[parameter.to_parameter_msg() for parameter in parameters_of(gains)]))
