@@ -4,7 +4,10 @@ from __future__ import annotations
 import base64
 import html
 import io
+import platform
+from collections import Counter
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,15 @@ import numpy as np
 RULE = ('A claim passes if the difference is within the tolerance, which is stated with it. '
         'Differences are in the unit of the values. Where a paper is misprinted or leaves a value '
         'open, the note says how it was read. Rows (C1, M4, ...) are those of doc/validation.md.')
+
+MADE_WITH = ('numpy', 'scipy', 'numba', 'exudyn', 'mujoco', 'pin', 'example-robot-data')
+STYLE = ('body{font:15px/1.4 sans-serif;margin:2em auto;max-width:1200px;padding:0 1em}'
+         'table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #ddd;'
+         'padding:.3em .5em;text-align:left;vertical-align:top;overflow-wrap:anywhere}'
+         'th:first-child{width:14%}th:nth-child(2){width:24%}th:last-child{width:24%}'
+         'td:nth-child(7){color:#176d2c}tr.bad td{background:#fde8e8}'
+         'tr.bad td:nth-child(7){color:#b00020;font-weight:bold}img{max-width:100%}'
+         'h2{margin-top:2em}figure{margin:1.5em 0}figcaption{color:#555}')
 
 
 @dataclass(frozen=True)
@@ -114,44 +126,72 @@ def _counts(sections: list[Section]) -> str:
     return f'{good} of {len(claims)} claims hold' + (f'; {skipped} tests skipped' * bool(skipped))
 
 
-def write(sections: list[Section], folder: Path) -> None:
-    """validation.md and a self-contained validation.html into a folder."""
+def _about(sections: list[Section], whole: int) -> str:
+    """How much of the report this is, and what it was made with."""
+    part = f'Only {len(sections)} of {whole} sections ran. ' * (len(sections) < whole)
+    found = []
+    for name in MADE_WITH:
+        try:
+            found.append(f'{name} {metadata.version(name)}')
+        except metadata.PackageNotFoundError:
+            continue
+    return f'{part}Made with Python {platform.python_version()}, {", ".join(found)}.'
+
+
+def _table(claims: list[Claim]) -> tuple[list[str], list[str]]:
+    """The same rows as markdown and as a page."""
+    md = ['| ' + ' | '.join(HEADINGS) + ' |', '|' + '---|' * len(HEADINGS)]
+    page = ['<table><tr>' + ''.join(f'<th>{name}</th>' for name in HEADINGS) + '</tr>']
+    for claim in claims:
+        cells = _cells(claim)
+        md.append('| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |')
+        page.append(f'<tr{"" if claim.holds else " class=bad"}>'
+                    + ''.join(f'<td>{html.escape(cell)}</td>' for cell in cells) + '</tr>')
+    return md, [*page, '</table>']
+
+
+def _plain(text: str) -> str:
+    return html.escape(text).replace('`', '')
+
+
+def write(sections: list[Section], folder: Path, whole: int) -> None:
+    """validation.md and a self-contained validation.html into a folder; whole: sections that
+    there are. What fails or was skipped comes first."""
     folder.mkdir(parents=True, exist_ok=True)
-    md = ['# Validation', '', f'{_counts(sections)}. {RULE}', '']
+    about = [f'{_counts(sections)}. {RULE}', _about(sections, whole)]
+    md = ['# Validation', '', about[0], '', about[1], '']
     page = ['<!doctype html><html lang="en"><meta charset="utf-8"><title>flex: validation</title>',
-            '<style>body{font:15px/1.4 sans-serif;margin:2em auto;max-width:1200px;padding:0 1em}'
-            'table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #ddd;'
-            'padding:.3em .5em;text-align:left;vertical-align:top}td:nth-child(7){color:#176d2c}'
-            'tr.bad td{background:#fde8e8}tr.bad td:nth-child(7){color:#b00020;font-weight:bold}'
-            'img{max-width:100%}</style>', '<h1>Validation</h1>',
-            f'<p>{html.escape(_counts(sections))}. {html.escape(RULE)}</p>']
+            f'<style>{STYLE}</style><h1>Validation</h1>',
+            *(f'<p>{_plain(text)}</p>' for text in about)]
+    failed = [claim for section in sections for claim in section.claims if not claim.holds]
+    if failed:
+        rows = _table(failed)
+        md += ['## Claims that fail', '', *rows[0], '']
+        page += ['<h2>Claims that fail</h2>', *rows[1]]
     md += [f'- {section.title}: {_counts([section])}' for section in sections] + ['']
-    page += ['<ul>', *(f'<li><a href="#s{k}">{html.escape(section.title)}</a>: '
-                       f'{html.escape(_counts([section]))}</li>'
-                       for k, section in enumerate(sections)), '</ul>']
+    page += ['<ul>', *(f'<li><a href="#s{k}">{_plain(section.title)}</a>: '
+                       f'{_plain(_counts([section]))}</li>' for k, section in enumerate(sections)),
+             '</ul>']
+    pictures: Counter = Counter()
     for k, section in enumerate(sections):
-        md += [f'## {section.title}', '', section.text, '', '| ' + ' | '.join(HEADINGS) + ' |',
-               '|' + '---|' * len(HEADINGS)]
-        page += [f'<h2 id="s{k}">{html.escape(section.title)}</h2>'
-                 f'<p>{html.escape(section.text).replace("`", "")}</p><table><tr>'
-                 + ''.join(f'<th>{name}</th>' for name in HEADINGS) + '</tr>']
-        for claim in section.claims:
-            cells = _cells(claim)
-            md.append('| ' + ' | '.join(cell.replace('|', r'\|') for cell in cells) + ' |')
-            page.append(f'<tr{"" if claim.holds else " class=bad"}>'
-                        + ''.join(f'<td>{html.escape(cell)}</td>' for cell in cells) + '</tr>')
-        page.append('</table>')
+        rows = _table(section.claims)
+        md += [f'## {section.title}', '', section.text, '']
+        page.append(f'<h2 id="s{k}">{_plain(section.title)}</h2><p>{_plain(section.text)}</p>')
         for reason in section.skipped:
-            md += ['', f'Skipped: {reason}']
-            page.append(f'<p>Skipped: {html.escape(reason)}</p>')
-        for number, (caption, png) in enumerate(section.figures):
+            md += [f'Skipped: {reason}', '']
+            page.append(f'<p>Skipped: {_plain(reason)}</p>')
+        if section.claims:
+            md += rows[0]
+            page += rows[1]
+        for caption, png in section.figures:
             word = ''.join(c for c in section.title.split()[0].lower() if c.isalnum())
-            name = f'validation_{word}_{number}.png'
+            name = f'validation_{word}_{pictures[word]}.png'
+            pictures[word] += 1
             (folder / name).write_bytes(png)
             md += ['', f'![{caption}]({name})']
             data = base64.b64encode(png).decode()
-            page.append(f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,'
-                        f'{data}"><figcaption>{html.escape(caption)}</figcaption></figure>')
+            page.append(f'<figure><img alt="{_plain(caption)}" src="data:image/png;base64,'
+                        f'{data}"><figcaption>{_plain(caption)}</figcaption></figure>')
         md.append('')
     (folder / 'validation.md').write_text('\n'.join(md), encoding='utf-8')
     (folder / 'validation.html').write_text('\n'.join(page), encoding='utf-8')

@@ -56,7 +56,8 @@ def pytest_make_collect_report(collector):
 def pytest_sessionfinish(session):
     sections = list(session.config.stash.get(SECTIONS, {}).values())
     if sections:
-        write(sections, ROOT / 'results')
+        files = list(Path(__file__).parent.glob('test_*.py'))      # a section each
+        write(sections, ROOT / 'results', len(files))
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -292,8 +292,9 @@ def test_figures(claims, smooth, jumping):
                 index = made.names.index(name)
                 for axis, values in zip(column, (made.q, made.v)):
                     axis.plot(made.time[shown], values[shown, index], line, lw=0.8, label=label)
-            column[0].set(title=name)
-            column[1].set(title='its speed, 1/s', xlabel='s')
+            unit = 'rad' if kind == 'twist' else 'm'
+            column[0].set(title=f'{name}, {unit}')
+            column[1].set(title=f'its speed, {unit}/s', xlabel='s')
         axes[0, 0].legend(fontsize=7)
         claims.figure(f'Cibicik and Egeland, figure {number}: {words}, coordinates and speeds',
                       figure)

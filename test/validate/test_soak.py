@@ -204,7 +204,7 @@ def test_no_message_is_lost(claims, watch):
 
 
 def test_memory_is_flat(claims, watch):
-    time = np.array([at for at, _ in watch.memory])
+    time, most = np.array([at for at, _ in watch.memory]), 0.0
     figure, axes = plt.subplots(figsize=(7, 3))
     for name in NODES:
         size = np.array([sizes[name] for _, sizes in watch.memory])
@@ -213,7 +213,8 @@ def test_memory_is_flat(claims, watch):
                      100.0 * (size[time >= WARM].max() / warm - 1.0), 2.0, unit='%',
                      note=f'{warm:.0f} MB')
         axes.plot(time, size, label=name)
-    axes.set(xlabel='simulated s', ylabel='MB', ylim=(0.0, None),
+        most = max(most, size.max())
+    axes.set(xlabel='simulated s', ylabel='MB', ylim=(0.0, 1.1 * most),
              title='Resident memory of the nodes')
     axes.legend()
     claims.figure('Soak: memory over the simulated hour', figure)
