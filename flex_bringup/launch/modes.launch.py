@@ -10,6 +10,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from flex_description import load_robot
+from flex_viz.reach import rviz_config
 
 
 def rviz_installed() -> bool:
@@ -25,6 +26,7 @@ def check_robot(context: LaunchContext) -> None:
     robot = load_robot(LaunchConfiguration('robot').perform(context),
                        LaunchConfiguration('overlay').perform(context) or None)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
+    context.launch_configurations['rviz_config'] = rviz_config(robot)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -64,7 +66,7 @@ def generate_launch_description() -> LaunchDescription:
              output='screen', parameters=[model], condition=IfCondition(use_rviz)),
         Node(package='rviz2', executable='rviz2', name='rviz2', output='screen',
              arguments=['-d', PathJoinSubstitution([FindPackageShare('flex_bringup'), 'rviz',
-                                                    'robot.rviz']),
+                                                    LaunchConfiguration('rviz_config')]),
                         '-f', LaunchConfiguration('root_link')],
              condition=IfCondition(use_rviz)),
         Node(package='flex_viz', executable='viewer', name='viewer', output='screen',

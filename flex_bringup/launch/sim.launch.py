@@ -15,6 +15,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from flex_description import load_robot
+from flex_viz.reach import rviz_config
 
 SHARE = FindPackageShare('flex_bringup')
 BOOLEANS = ['true', 'false']
@@ -26,6 +27,7 @@ def check_robot(context: LaunchContext) -> None:
     robot = load_robot(LaunchConfiguration('robot').perform(context),
                        LaunchConfiguration('overlay').perform(context) or None)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
+    context.launch_configurations['rviz_config'] = rviz_config(robot)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -129,7 +131,8 @@ def generate_launch_description() -> LaunchDescription:
         Node(package='flex_viz', executable='markers', name='markers', **common,
              parameters=[params_file, model], condition=windows),
         Node(package='rviz2', executable='rviz2', name='rviz2', **common,
-             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz', 'robot.rviz']),
+             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz',
+                                                    LaunchConfiguration('rviz_config')]),
                         '-f', LaunchConfiguration('root_link')],
              parameters=[sim_time], condition=windows),
     ])

@@ -9,9 +9,11 @@ from flex_description import load_robot
 from flex_dynamics import Model
 from flex_viz.frames import Frames
 from flex_viz.pushes import Push
+from flex_viz.reach import rviz_config
 from flex_viz.robot_markers import RobotMarkers
 
-CONFIG = Path(__file__).parents[1] / 'rviz' / 'robot.rviz'
+RVIZ = Path(__file__).parents[1] / 'rviz'
+NAMES = ('small_robot.rviz', 'robot.rviz', 'large_robot.rviz')
 # Property names and words of Jazzy's displays; another one is ignored without a word.
 KNOWN = {
     'rviz_default_plugins/Grid': {'Cell Size', 'Color', 'Alpha', 'Plane Cell Count'},
@@ -23,10 +25,25 @@ TOPIC = {'Value': None, 'Depth': None, 'History Policy': {'Keep Last', 'Keep All
          'Durability Policy': {'Volatile', 'Transient Local'}}
 
 
-@pytest.fixture(scope='module')
-def displays():
-    config = yaml.safe_load(CONFIG.read_text(encoding='utf-8'))
-    return {display['Class']: display for display in config['Visualization Manager']['Displays']}
+def read(name):
+    return yaml.safe_load((RVIZ / name).read_text(encoding='utf-8'))['Visualization Manager']
+
+
+@pytest.fixture(scope='module', params=NAMES)
+def displays(request):
+    return {display['Class']: display for display in read(request.param)['Displays']}
+
+
+def test_configurations_differ_in_size_only_and_suit_the_robots():
+    configs = [read(name) for name in NAMES]
+    sizes = [(config['Displays'][0].pop('Cell Size'), config['Displays'][3].pop('Marker Scale'),
+              config['Views']['Current'].pop('Distance'),
+              config['Views']['Current']['Focal Point'].pop('Z')) for config in configs]
+    assert configs[0] == configs[1] == configs[2]
+    assert all(low < high for some in zip(*sizes) for low, high in zip(some, some[1:]))
+    for robot, name in (('lab_link', NAMES[0]), ('ur5', NAMES[0]), ('cibicik_arm', NAMES[1]),
+                        ('canadarm', NAMES[2])):
+        assert rviz_config(load_robot(robot)) == name
 
 
 def test_displays_have_properties_that_rviz_knows(displays):

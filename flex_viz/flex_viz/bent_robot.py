@@ -9,6 +9,7 @@ from flex_dynamics import Model
 from flex_viz.bent_mesh import bent_mesh
 from flex_viz.elastic import amplitudes, flexible_links
 from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.reach import reach
 from flex_viz.skin import Skin, swept
 from flex_viz.visuals import Visual, mesh_path, read_visuals
 
@@ -89,9 +90,4 @@ class BentRobot:
 
     def reach(self) -> float:
         """A length, m, that the robot stays within, from the root: the sum of its links."""
-        total = 0.0
-        for joint in self.model.robot.joints:
-            total += float(np.linalg.norm(joint.origin[:3, 3]))
-        beams = [link.flexible.length for link in self.model.robot.links
-                 if link.flexible is not None]
-        return max(total, *beams, 0.1) if beams else max(total, 0.1)
+        return reach(self.model.robot)

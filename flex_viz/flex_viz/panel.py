@@ -53,7 +53,7 @@ class Panel:
         # Beside the scene, not over it; sharing would send the page through a server elsewhere.
         self._gui.configure_theme(show_share_button=False, show_logo=False)
         self._gui.main_panel.dock_right()
-        self._figures = self._gui.add_markdown('waiting for a state')
+        self._figures = self._gui.add_markdown('waiting  \nfor a state')
         tabs = self._gui.add_tab_group()
         if actions is not None:
             with tabs.add_tab('Run'):
@@ -192,13 +192,14 @@ class Panel:
                 self._draw_plots()
 
     def _tell(self, time: float, deflection: float, mode: Mode | None) -> None:
-        text = (f'simulated time {time:.2f} s, deflection of {self._scene.tip} '
-                f'{1e3 * deflection:.1f} mm')
+        # Always two lines: what is below must not jump under the mouse.
+        lines = [f'simulated time {time:.2f} s',
+                 f'deflection of {self._scene.tip} {1e3 * deflection:.1f} mm']
         if mode is not None:
-            text = f'mode {self._mode.value}, drawn at {SWING_RATE:g} Hz'
+            lines = [f'mode {self._mode.value}', f'drawn at {SWING_RATE:g} Hz']
         if self._scene.exaggeration != 1.0:
-            text += f', drawn {self._scene.exaggeration:g} times as large'
-        self._figures.content = text
+            lines[1] += f', drawn {self._scene.exaggeration:g} times'
+        self._figures.content = '  \n'.join(lines)
         by = self._scene.coloured_by
         self._legend.content = '' if by == 'none' else _legend(by, self._scene.top)
 

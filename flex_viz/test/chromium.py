@@ -72,7 +72,7 @@ class Page:
     def close(self) -> None:
         self._stack.close()
 
-    def until(self, done, what: str, patience: float = 60.0):
+    def until(self, done, what: str, patience: float = 180.0):
         """What `done` returns once that is something; AssertionError after `patience` s."""
         end = time.monotonic() + patience
         while time.monotonic() < end:
