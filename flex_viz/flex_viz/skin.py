@@ -9,6 +9,7 @@ from flex_viz.bent_beam import BentBeam
 
 STATIONS = 21      # sections along a beam: enough for its fourth mode
 CORNERS = 12       # points around a section
+THIN = 0.01        # half width, share of the length: a thinner section is drawn as wide as this
 ROUND = ('circle', 'hollow_circle', '')
 
 
@@ -16,9 +17,10 @@ class Skin:
     """Points and triangles around one beam: `faces` (f, 3) stay, `vertices` (p, 3) move."""
 
     def __init__(self, model: Model, link: str, points: np.ndarray, faces: np.ndarray,
-                 straight: np.ndarray | None = None) -> None:
+                 straight: np.ndarray | None = None, wider: np.ndarray | None = None) -> None:
         """points (p, 3): m, in the beam's frame with the link straight. straight (c, 3): corners
-        of fewer triangles, which do for a link that is not bent."""
+        of fewer triangles, which do for a link that is not bent. wider (p,): how many times as
+        wide as the section they are; strain is that of the section."""
         self.link, self.faces = link, faces
         flexible = model.beam(link).flexible
         self._beam = BentBeam(model, link, np.linspace(0.0, flexible.length, STATIONS))
@@ -31,6 +33,7 @@ class Skin:
         nearest = np.rint(place).astype(int)
         self._station = nearest if np.abs(place - nearest).max() < 1e-9 else None
         self._offset = points - x[:, None] * np.eye(3)[0]       # from the axis, section's axes
+        self._fibre = self._offset if wider is None else self._offset / wider[:, None]
         self._from_axis = np.column_stack((self._offset, np.ones(len(points))))
         self._points = points
         self._straight = points[faces.ravel()] if straight is None else straight
@@ -65,7 +68,7 @@ class Skin:
     def strain(self, q: np.ndarray) -> np.ndarray:
         """(p,) m/m: axial strain by bending, -y v'' - z w'', positive in tension."""
         curvature = self._between(self._beam.curvature(q))
-        return self._offset[:, 2] * curvature[:, 1] - self._offset[:, 1] * curvature[:, 2]
+        return self._fibre[:, 2] * curvature[:, 1] - self._fibre[:, 1] * curvature[:, 2]
 
     def deflection(self, q: np.ndarray) -> np.ndarray:
         """(p,) m: how far each point is from where the straight link has it."""
@@ -79,29 +82,32 @@ def placed(points: np.ndarray, pose: np.ndarray) -> np.ndarray:
 
 def swept(model: Model, link: str) -> Skin:
     """The section swept along the beam, closed at both ends; outer faces look outwards."""
-    rings = _outline(model.beam(link).flexible)
+    rings, wider = _outline(model.beam(link).flexible)
     turns = np.abs(rings[2:] - 2.0 * rings[1:-1] + rings[:-2]).max(axis=(1, 2)) > 1e-9
     few = rings[np.concatenate(([True], turns, [True]))]        # where the outline turns
     return Skin(model, link, rings.reshape(-1, 3), _triangles(len(rings)),
-                few.reshape(-1, 3)[_triangles(len(few)).ravel()])
+                few.reshape(-1, 3)[_triangles(len(few)).ravel()], wider.repeat(CORNERS))
 
 
-def _outline(flexible: FlexibleLink) -> np.ndarray:
-    """Points (stations, corners, 3) of the sections' outlines in the beam's frame, m."""
+def _outline(flexible: FlexibleLink) -> tuple[np.ndarray, np.ndarray]:
+    """Points (stations, corners, 3) of the sections' outlines in the beam's frame, m, and how
+    many times as wide as the sections they are (stations,): papers give stiffness and mass of
+    sections as thin as a hair."""
     stations = np.linspace(0.0, flexible.length, STATIONS)
     properties = flexible.properties(stations)
-    thin = np.full(STATIONS, 0.01 * flexible.length)     # where the size is not known
+    thin = np.full(STATIONS, THIN * flexible.length)     # where the size is not known
     half_y = thin if properties.half_y is None else np.asarray(properties.half_y)
     half_z = thin if properties.half_z is None else np.asarray(properties.half_z)
+    wider = np.maximum(1.0, thin / np.maximum(half_y, half_z))
     angles = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
     around = np.column_stack((np.cos(angles), np.sin(angles)))
     if flexible.section_shape not in ROUND:
         around /= np.abs(around).max(axis=1, keepdims=True)      # the circle, made square
     points = np.empty((STATIONS, CORNERS, 3))
     points[..., 0] = stations[:, None]
-    points[..., 1] = half_y[:, None] * around[:, 0]
-    points[..., 2] = half_z[:, None] * around[:, 1]
-    return points
+    points[..., 1] = (wider * half_y)[:, None] * around[:, 0]
+    points[..., 2] = (wider * half_z)[:, None] * around[:, 1]
+    return points, wider
 
 
 def _triangles(rings: int) -> np.ndarray:

@@ -88,6 +88,24 @@ def test_the_straight_link_is_the_same_body_with_fewer_triangles(name, link):
     assert np.allclose(np.ptp(few, axis=0), np.ptp(whole, axis=0))
 
 
+@pytest.mark.parametrize('name', ['canadarm', 'de_luca_siciliano', 'lab_link', 'cibicik_arm'])
+def test_a_section_thin_as_a_hair_is_drawn_to_be_seen_with_its_own_strain(name):
+    model = Model(load_robot(name))
+    link = next(one for one in model.robot.links if one.flexible is not None)
+    skin, length = swept(model, link.name), link.flexible.length
+    points = skin.vertices(np.zeros(model.n), np.eye(4))
+    drawn = np.abs(placed(points, np.linalg.inv(link.flexible.origin))[:, 1:]).max()
+    half = link.flexible.properties(np.zeros(1))
+    widths = float(half.half_z[0]), float(half.half_y[0])
+    true = max(widths)
+    assert drawn == pytest.approx(max(true, 0.01 * length), rel=0.05)
+    q = np.zeros(model.n)
+    q[amplitudes(model, link.name)] = 0.01
+    curvature = BentBeam(model, link.name, np.linspace(0.0, length, STATIONS)).curvature(q)
+    most = float((np.abs(curvature[:, 1:]) @ widths).max())      # at a corner, were it square
+    assert 0.5 * most < np.abs(skin.strain(q)).max() <= most * (1.0 + 1e-9)
+
+
 def test_strain_is_that_of_the_curvature(arm, bent):
     skin = swept(arm, 'link2')
     points = skin.vertices(np.zeros(arm.n), np.eye(4))
