@@ -9,7 +9,8 @@ from flex_viz.bent_beam import BentBeam
 
 STATIONS = 21      # sections along a beam: enough for its fourth mode
 CORNERS = 12       # points around a section
-THIN = 0.01        # half width, share of the length: a thinner section is drawn as wide as this
+HAIR, THIN = 0.002, 0.01      # half widths, shares of the length: under the first one a section
+#                               could not be seen, and is drawn as wide as the second
 ROUND = ('circle', 'hollow_circle', '')
 
 
@@ -98,7 +99,8 @@ def _outline(flexible: FlexibleLink) -> tuple[np.ndarray, np.ndarray]:
     thin = np.full(STATIONS, THIN * flexible.length)     # where the size is not known
     half_y = thin if properties.half_y is None else np.asarray(properties.half_y)
     half_z = thin if properties.half_z is None else np.asarray(properties.half_z)
-    wider = np.maximum(1.0, thin / np.maximum(half_y, half_z))
+    widest = np.maximum(half_y, half_z)
+    wider = np.where(widest < HAIR * flexible.length, thin / widest, 1.0)
     angles = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
     around = np.column_stack((np.cos(angles), np.sin(angles)))
     if flexible.section_shape not in ROUND:

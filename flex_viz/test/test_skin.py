@@ -98,7 +98,8 @@ def test_a_section_thin_as_a_hair_is_drawn_to_be_seen_with_its_own_strain(name):
     half = link.flexible.properties(np.zeros(1))
     widths = float(half.half_z[0]), float(half.half_y[0])
     true = max(widths)
-    assert drawn == pytest.approx(max(true, 0.01 * length), rel=0.05)
+    hair = name in ('canadarm', 'de_luca_siciliano')
+    assert drawn == pytest.approx(0.01 * length if hair else true, rel=0.05)
     q = np.zeros(model.n)
     q[amplitudes(model, link.name)] = 0.01
     curvature = BentBeam(model, link.name, np.linspace(0.0, length, STATIONS)).curvature(q)
