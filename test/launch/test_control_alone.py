@@ -102,7 +102,7 @@ def test_lockstep_waits_for_states_as_long_as_it_takes(bench):
     before = len(bench.commands)
     assert bench.until(lambda: bench.status().startswith('no state for'))
     assert not bench.until(lambda: len(bench.commands) > before, A_WHILE)
-    assert 'time stands still' in bench.status()
+    assert bench.until(lambda: 'time stands still' in bench.status())
     assert bench.state(1.01) and bench.status() == 'running'
     assert bench.control.loop.controller is bench.control._wanted
 

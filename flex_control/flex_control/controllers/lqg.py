@@ -87,7 +87,8 @@ class LQG(LQR):
             self.estimator.use(self._next_model)
         else:
             self._prepare()
-            self.estimator.begin(self._start(), rest)
+            # In mid-motion the arm has the speed that is wanted, or nearly so.
+            self.estimator.begin(self._start(), rest, self._wanted.v)
 
     def _start(self) -> np.ndarray:
         """Equilibrium (n,) at the joints that are measured."""

@@ -80,6 +80,7 @@ class LQR(Controller):
             self._steps = SoftSteps(self.model)
             self._target = self.reference          # with its steps softened
             self._z, self._u = np.zeros((2, self.model.n_joints))
+            self._fresh = True
             self._gains: LqrGains | None = None
             self._fade_from: LqrGains | None = None
             self._job: Job[tuple[RestModel, LqrGains]] | None = None
@@ -99,7 +100,7 @@ class LQR(Controller):
         self._stale = True
 
     def reset(self) -> None:
-        self._z[:], self._u[:] = 0.0, 0.0
+        self._z[:], self._u[:], self._fresh = 0.0, 0.0, True
         self._wanted.reset()
         self._steps.reset()
         self._gains = None
@@ -208,9 +209,11 @@ class LQR(Controller):
         """Efforts (n_joints,) at the state q, v (n,)."""
         wanted = self._wanted
         off = q - wanted.q
-        efforts = (self._feedforward + self._u - gains.effort @ self._u
-                   - gains.integral @ self._z
-                   - gains.state @ np.concatenate((off, v - wanted.v)))
+        feedback = gains.integral @ self._z + gains.state @ np.concatenate((off, v - wanted.v))
+        if self._fresh:      # as if it had been at work: who takes over must not swing in
+            self._fresh = False
+            self._u = -np.linalg.solve(gains.effort, feedback)
+        efforts = self._feedforward + self._u - gains.effort @ self._u - feedback
         clipped = np.clip(efforts, -self._limits, self._limits)
         self._u = clipped - self._feedforward
         if self.parameters['integral_time'] > 0.0 and np.array_equal(clipped, efforts):

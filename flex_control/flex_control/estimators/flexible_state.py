@@ -74,8 +74,10 @@ class FlexibleStateFilter:
         """Go on with this model."""
         self._made = made
 
-    def begin(self, q: np.ndarray, rest: RestModel | None = None) -> None:
-        """Start at rest at the equilibrium q (n,); ControlError if a motion does not show.
+    def begin(self, q: np.ndarray, rest: RestModel | None = None,
+              v: np.ndarray | None = None) -> None:
+        """Start at the equilibrium q (n,) with the speed v (n,), or at rest; ControlError if a
+        motion does not show.
 
         rest: the linear model there, if it is known already.
         """
@@ -90,7 +92,7 @@ class FlexibleStateFilter:
         spread[:n, :n] += START_JOINTS**2 * there @ there.T
         spread[2 * n:, 2 * n:] = push_noise(self.model, self.noise)**2 * np.eye(3)
         self._filter = KalmanFilter(np.zeros(2 * n + 3), spread)
-        self.set_state(q, np.zeros(n))
+        self.set_state(q, np.zeros(n) if v is None else v)
 
     def set_state(self, q: np.ndarray, v: np.ndarray) -> None:
         """Put the estimate elsewhere; the covariance stays."""

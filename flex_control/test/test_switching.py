@@ -1,0 +1,61 @@
+"""Controllers that take over in mid-motion, with the drives that they ask for: no bump."""
+import numpy as np
+import pytest
+
+from flex_control import ControlLoop, Splines, make_controller
+from flex_control.trial import Noise, _SensorReader
+from flex_description import load_robot
+from flex_dynamics import Model, Simulation
+
+PERIOD, STEP = 2e-3, 1e-3
+FOLDED, TURNED = [0.0, 0.52, 2.09, 0.52], [0.5, 0.9, 1.4, 0.9]
+
+
+class Rig:
+    """The 4-joint arm under way from pose to pose, with drives as the running law asks."""
+
+    def __init__(self, name):
+        self.model = Model(load_robot('cibicik_arm'))
+        still = np.zeros((2, 4))
+        self._trajectory = Splines([0.0, 2.0], [FOLDED, TURNED], still, still)
+        self._simulation = Simulation(self.model, STEP, q=self.model.statics(FOLDED)[0],
+                                      tolerance=1e-7)
+        self._sensors = _SensorReader(self.model, Noise())
+        self._tick, self._commands = 0, []
+        self.loop = ControlLoop(self.model, self._make(name), self._trajectory, fade=0.2)
+
+    def _make(self, name):
+        controller = make_controller(name, self.model)
+        controller.set_drives(*controller.drive_gains())
+        return controller
+
+    def switch(self, name):
+        self.loop.set_controller(self._make(name))
+
+    def run(self, seconds):
+        """All efforts so far (k, 4) that were commanded."""
+        simulation, controller = self._simulation, self.loop.controller
+        for _ in range(round(seconds / PERIOD)):
+            readings = self._sensors.read(simulation.q, simulation.v, self._commands[-1]
+                                          if self._commands else np.zeros(4), None)
+            effort = self.loop.step(PERIOD * self._tick, simulation.q, simulation.v,
+                                    measurements=readings)
+            wanted = controller.reference
+            simulation.set_servo(controller.drive_stiffness, controller.drive_damping,
+                                 wanted.position, wanted.velocity)
+            simulation.advance(round(PERIOD / STEP), effort)
+            self._commands.append(effort)
+            self._tick += 1
+        return np.array(self._commands)
+
+
+@pytest.mark.parametrize('name', ['computed_torque', 'feedback_linearization', 'lqr', 'lqg'])
+def test_who_takes_over_at_speed_knows_the_speed(name):
+    rig = Rig('pd')
+    rig.run(0.7)
+    assert np.abs(rig.loop.controller.v[:4]).max() > 0.3
+    rig.switch(name)
+    efforts = rig.run(0.3)
+    steps = np.abs(np.diff(efforts, axis=0)).max(axis=1)
+    assert steps[:349].max() < 5.0                     # N m, of the motion itself
+    assert steps[349:].max() < 0.1 * np.abs(efforts).max()
