@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from random_robots import random_robot, random_state
 from scipy.linalg import cho_factor, cho_solve
+from tree_limits import limits_hold, share
 
 from flex_dynamics import Model, Simulation, Wrench
 
@@ -32,11 +33,6 @@ def slope(function) -> np.ndarray:
     """d function(s) / ds at 0, by differences of eighth order."""
     return sum(c * (function((k + 1) * STEP) - function(-(k + 1) * STEP))
                for k, c in enumerate(STENCIL)) / STEP
-
-
-def share(error, size) -> float:
-    """Largest error by the largest of the numbers that it is an error of."""
-    return float(np.abs(error).max(initial=0.0) / max(np.abs(size).max(initial=0.0), 1e-6))
 
 
 class Case:
@@ -65,6 +61,7 @@ def test_identities(tree):
     energy_and_power(case, terms)
     frames_move_as_their_jacobians(case)
     momentum_and_gravity(case, terms)
+    limits_hold(m, q, v)
 
 
 def symmetric_and_positive(terms) -> None:
