@@ -122,6 +122,15 @@ def velocity_forces(pair: Pair) -> float:
     return apart(pair.model.coriolis_matrix(pair.q, pair.v) @ pair.v, theirs[pair.order])
 
 
+def coriolis(pair: Pair) -> float:
+    """C + C', which is dM/dt in both: the rest of C each may choose as long as C v is right."""
+    theirs = np.atleast_2d(pin.computeCoriolisMatrix(pair.pin, pair.data, pair.their_q,
+                                                     pair.their_v))
+    theirs = theirs[np.ix_(pair.order, pair.order)]
+    ours = pair.model.coriolis_matrix(pair.q, pair.v)
+    return apart(ours + ours.T, theirs + theirs.T)
+
+
 def gravity(pair: Pair) -> float:
     theirs = pin.computeGeneralizedGravity(pair.pin, pair.data, pair.their_q)
     return apart(pair.model.gravity_force(pair.q), theirs[pair.order])
@@ -163,8 +172,8 @@ def apart(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 
 COMPARED: dict[str, Callable[[Pair], float]] = {
-    'M': mass_matrix, 'C v': velocity_forces, 'g': gravity, 'RNEA': inverse_dynamics,
-    'ABA': forward_dynamics, 'poses, Jacobians and their rates': frames}
+    'M': mass_matrix, "C + C'": coriolis, 'C v': velocity_forces, 'g': gravity,
+    'RNEA': inverse_dynamics, 'ABA': forward_dynamics, 'poses, Jacobians and their rates': frames}
 
 
 def claim(claims, pairs: list[Pair], robot: str) -> None:
