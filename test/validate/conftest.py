@@ -5,6 +5,7 @@ the papers beside the tests of flex_dynamics.
 """
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -51,6 +52,11 @@ def pytest_make_collect_report(collector):
         section = collector.config.stash.setdefault(SECTIONS, {}).setdefault(title,
                                                                              Section(title))
         section.skipped.append(str(report.longrepr[-1]))
+
+
+def pytest_sessionstart():
+    """Ended from outside it stops what it launched and reports what ran, as after Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_sessionfinish(session):
