@@ -93,9 +93,11 @@ class Scene:
         for link, visuals in self.robot.visuals.items():
             for visual in visuals:
                 try:
-                    groups[visual.colour].append((link, visual, self._corners(visual)))
+                    corners = self._corners(visual)
                 except MeshError as error:
                     self.robot.problems.append(f'a visual is not drawn: {error}')
+                    continue
+                groups[visual.colour].append((link, visual, corners))
         return [([(link, visual) for link, visual, _ in group], Moved(
             self._scene, f'/rigid/{at}', [corners for *_, corners in group],
             color=np.array(colour[:3]), opacity=colour[3] if colour[3] < 1.0 else None,

@@ -26,6 +26,13 @@ CANVAS = """(() => {
     const box = found.getBoundingClientRect();
     return [box.x, box.y, box.width, box.height];
 })()"""
+MESHED = """<robot name="meshed"><link name="base"><visual><geometry>
+    <mesh filename="gone.stl"/></geometry></visual></link>
+    <link name="arm"><visual><geometry><box size="1 0.1 0.1"/></geometry>
+    <material name="m"><color rgba="1 0 0 1"/></material></visual><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/></joint>
+    </robot>"""
 
 
 @pytest.fixture(scope='module')
@@ -156,6 +163,19 @@ def test_what_a_beam_carries_moves_by_its_vertices_as_the_beam_does(arm, bent):
         scene.ghost = True
         scene.show(0.2, bent)
         assert all(mesh.visible for mesh in scene._straight._meshes)
+    finally:
+        server.stop()
+
+
+def test_a_rigid_mesh_that_is_missing_is_told_and_the_rest_drawn(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(MESHED)
+    model = Model(load_robot(tmp_path / 'arm.urdf'))
+    server = viser.ViserServer(host='127.0.0.1', port=8691, verbose=False)
+    try:
+        scene = Scene(server, model)
+        scene.show(0.0, np.zeros(model.n))
+        assert [visuals[0][0] for visuals, _ in scene._rigid] == ['arm']
+        assert 'gone.stl' in scene.robot.problems[0]
     finally:
         server.stop()
 
