@@ -248,7 +248,7 @@ def test_figure(claims, table):
     for axis, (column, what) in zip(axes, enumerate(WHAT)):
         for number, basis in enumerate(BASES):       # thinner over thicker: many are the same
             axis.semilogy(COUNTS, np.maximum(np.abs(converging(basis, table)[:, column]), 1e-13),
-                          lw=6.0 - 0.6 * number, marker='.', label=basis)
+                          lw=9.0 - number, marker='.', label=basis)
         axis.set(title=what.split(' F ')[0].split(' pi')[0], xlabel='shapes')
     axes[0].set_ylabel('error, share')
     axes[-1].legend(fontsize=7, loc='upper left', bbox_to_anchor=(1, 1))
