@@ -258,9 +258,9 @@ def test_manoeuvre_with_ramps(claims, smooth):
     claims.bound(TEXT, 'joints, linear by nonlinear: "difference is small"', off[:, :4].max(),
                  2.7e-5, unit='rad', note='row C2')
     claims.bound(TEXT, 'amplitudes, linear by nonlinear, share of the largest', off[:, 4:].max()
-                 / motion, 0.02 / 2.0, note='allowed: 0.02 m of bending by 2 m of link, as what is '
-                 'linear in the deflections of the dual M is that of no rotation; row C2: 0.001 for '
-                 'M truncated from order first')
+                 / motion, 0.02 / 2.0, note='allowed: 0.02 m of bending by 2 m of link, as what '
+                 'is linear in the deflections of the dual M is that of no rotation; row C2: '
+                 '0.001 for M truncated from order first')
     claims.value('row C2', 'largest torques, ramps', [486.0, 529.0, 168.0, 3.5],
                  np.abs(run.torques).max(axis=0), 0.5, unit='N m')
 
