@@ -113,15 +113,17 @@ class TestSimulator(unittest.TestCase):
         request.wrench.wrench.force.y = force
         return self.graph.call(ApplyWrench, 'simulator/apply_wrench', request)
 
-    def furthest(self, span=0.5, after=lambda: None):
-        """The largest change of a coordinate in the next simulated s, after something was done."""
+    def furthest(self, span=0.5):
+        """The largest change of a coordinate in the next simulated s."""
+        begin = seconds(self.graph.next('flex_state')[0].header.stamp)
+        return self.moved(begin, begin + span)
+
+    def moved(self, begin, end):
+        """The largest change of a coordinate from begin to end (s)."""
         heard = self.graph.heard['flex_state']
-        first = self.graph.next('flex_state')[0]
-        begin = len(heard)
-        after()
-        end = seconds(heard[-1].header.stamp) + span
         self.graph.until(lambda: seconds(heard[-1].header.stamp) > end, 'simulated time')
-        return np.abs(np.array([m.position for m in heard[begin:]]) - first.position).max()
+        states = np.array([m.position for m in heard if seconds(m.header.stamp) >= begin])
+        return np.abs(states - states[0]).max()
 
     # Sensors ----------------------------------------------------------------------------------
 
@@ -210,13 +212,11 @@ class TestSimulator(unittest.TestCase):
         self.graph.until(lambda: self.furthest(0.3) < 1e-3, 'an arm at rest')
         told = self.graph.heard['applied_wrench']
         told.clear()
-
-        def push():
-            answer = self.push('link3/tip', 400.0, 0, 300000000)
-            assert answer.success, answer.message
-        assert self.furthest(0.5, push) > 5e-3
+        answer = self.push('link3/tip', 400.0, 0, 300000000)
+        assert answer.success, answer.message
         self.graph.until(lambda: len(told) > 2, 'the push, told three times')
-        self.graph.spin(0.2)
+        begin = seconds(told[0].header.stamp)
+        assert self.moved(begin - 0.1, begin + 0.5) > 5e-3
         assert [(m.header.frame_id, m.wrench.force.y) for m in told] == [('link3/tip', 400.0)] * 3
         begin, *later = [seconds(m.header.stamp) for m in told]
         assert np.allclose(later, [begin + 0.1, begin + 0.2])
@@ -319,7 +319,6 @@ class TestSimulator(unittest.TestCase):
             said = self.status()['recording'].split()[0]      # "off" may still be on its way
             return said.isdigit() and int(said) > 1000
         self.graph.until(enough, 'messages')
-        heard = self.graph.heard['flex_state'][-150:]
         assert self.parameters.set('record', '') == ''
         assert yaml.safe_load(Path(BAG, 'metadata.yaml').read_text())[
             'rosbag2_bagfile_information']['storage_identifier'] == 'mcap'
@@ -336,6 +335,9 @@ class TestSimulator(unittest.TestCase):
             states = {str((m.header.stamp.sec, m.header.stamp.nanosec)): m for m in (
                 bag.deserialize(data, connection.msgtype) for connection, _, data
                 in bag.messages([topics['/flex_state']]))}
+        heard = self.graph.heard['flex_state']
+        last = max(seconds(state.header.stamp) for state in states.values())
+        self.graph.until(lambda: seconds(heard[-1].header.stamp) > last, 'what was recorded')
         compared = 0
         for message in heard:
             found = states.get(str((message.header.stamp.sec, message.header.stamp.nanosec)))
