@@ -192,11 +192,9 @@ def refuse_unobservable(model: Model, made: FilterModel, noise: FilterNoise) -> 
     lost = unobservable(made.F, H)
     if lost is None:
         return
-    there = np.abs(made.from_scaled @ lost[:2 * n])
-    shares = there[:n]**2 * np.diag(made.rest.K) + there[n:]**2 * np.diag(made.rest.M)
-    if not shares.any():
-        shares = there[:n]
-    name = model.names[int(np.argmax(shares))]
+    there = np.abs(made.from_scaled @ lost[:2 * n])[:n]
+    # By inertia: a joint that turns freely has no stiffness, and at rest no speed.
+    name = model.names[int(np.argmax(np.diag(made.rest.M) * there**2))]
     sensors = ', '.join(key for key, row in made.rows.items()
                         if getattr(noise, key) > 0.0 and len(row)) or 'none'
     raise ControlError(f'{name} does not show in any sensor (used: {sensors}) and does not come '
