@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.serialization import deserialize_message, serialize_message
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from flex_control.nodes.stamped_input import StampedInput
@@ -10,7 +11,7 @@ from flex_control.nodes.terms_input import FIELDS as FIELDS_OF_TERMS
 from flex_control.nodes.terms_input import TermsInput
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.nodes.packed import PackedPublisher, PackedReader
+from flex_dynamics.nodes.packed import PackedClock, PackedPublisher, PackedReader
 from flex_msgs.msg import DynamicsTerms, FlexState
 
 FIELDS = ('position', 'velocity')
@@ -43,6 +44,16 @@ def test_what_is_published_is_the_message(count):
     message.header.stamp.sec, message.header.stamp.nanosec = 98, 1
     message.position, message.velocity = q, v
     assert [deserialize_message(data, FlexState) for data in sink.data] == 2 * [message]
+
+
+@pytest.mark.parametrize('time', [0, 1, 999_999_999, 2_000_000_000_345_678_901])
+def test_the_clock_that_is_published_is_the_message(time):
+    sink = Sink()
+    clock = PackedClock(sink)
+    clock.publish(1_234_567_890_123)
+    clock.publish(time)
+    read = deserialize_message(sink.data[-1], Clock).clock
+    assert (read.sec, read.nanosec) == divmod(time, 10**9)
 
 
 def test_matrices_are_row_major():
@@ -120,6 +131,8 @@ def test_terms_by_bytes_are_the_terms_of_the_model():
         for tick in range(1, 5):
             q, v = 0.1 * rng.normal(size=(2, model.n))
             expected = model.terms(q, v)
+            if tick == 2:
+                expected = expected._replace(D=2.0 * expected.D)
             message = DynamicsTerms(
                 name=list(model.names), joint_count=model.n_joints, position=q, velocity=v,
                 **{field: np.ravel(value) for field, value in zip(FIELDS_OF_TERMS, expected)})
@@ -134,6 +147,8 @@ def test_terms_by_bytes_are_the_terms_of_the_model():
                 assert time == tick
                 for one, other in zip(found, expected):
                     np.testing.assert_array_equal(one, other)
+        first, second = (terms_input.values.at(tick)[1] for tick in (1, 2))
+        assert second.K is first.K and second.D is not first.D
         assert len(arrived) == 2 and terms_input.rejected == 2
     finally:
         node.destroy_node()

@@ -12,6 +12,7 @@ from flex_control.fade import Fade
 from flex_control.measurements import Measurements
 from flex_control.trajectories import SetPoints, Trajectory
 from flex_dynamics import DynamicsError, Model
+from flex_dynamics.all_finite import all_finite
 from flex_dynamics.model import Terms
 
 
@@ -27,6 +28,7 @@ class ControlLoop:
     def __init__(self, model: Model, controller: Controller,
                  trajectory: Trajectory | None = None, fade: float = 0.1) -> None:
         self.model, self.controller = model, controller
+        self._shape = (model.n_joints,)
         self.first_trajectory = trajectory
         self.trajectory: Trajectory | None = None
         self.time: float | None = None       # s, of the last state
@@ -97,8 +99,7 @@ class ControlLoop:
             self._due = True
         except DynamicsError as error:
             raise ControlError(str(error)) from None
-        if (efforts.shape != (self.model.n_joints,)
-                or np.count_nonzero(np.isfinite(efforts)) < efforts.size):
+        if efforts.shape != self._shape or not all_finite(efforts):
             raise ControlError(f'{type(controller).__name__}: expected {self.model.n_joints} '
                                f'finite efforts, found {efforts}')
         return self._fade.apply(time, efforts)

@@ -1,9 +1,10 @@
 """Feedback linearisation of the joint positions, with the elastic state measured or estimated."""
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
@@ -50,6 +51,7 @@ class FeedbackLinearization(Controller):
         self._checked, self._too_slow = False, ''
         if not hasattr(self, '_last'):
             self._last: np.ndarray | None = None     # joint positions at the update before
+            self._made: tuple[Any, ...] | None = None
 
     def reset(self) -> None:
         self._checked, self._last = False, None
@@ -103,18 +105,33 @@ class FeedbackLinearization(Controller):
         the instant of the joint speeds (n_joints,)."""
         assert self.terms is not None
         joints, wanted = self.model.n_joints, self.reference
-        v = np.concatenate((speed, self.v[joints:]))
-        M, C, K, D, g, _ = self.terms
-        half = 0.5 * period
-        inertia = M + half * D + half**2 * K
-        force = (C + D) @ v + K @ (self.q + half * v) + g
+        M, C, K, _, g, _ = self.terms
+        half, v = 0.5 * period, self.v.copy()
+        v[:joints] = speed
+        added, damping = self._within(half)
+        inertia = M + added
+        force = (C + damping) @ v + K @ self.q + g
+        off = wanted.position - self.q[:joints]
         acceleration = (wanted.acceleration
-                        + self.damping * (wanted.velocity - speed)
-                        + self.stiffness * (wanted.position - self.q[:joints]))
-        elastic = np.linalg.solve(inertia[joints:, joints:],
-                                  -force[joints:] - inertia[joints:, :joints] @ acceleration)
-        efforts = inertia[:joints, :joints] @ acceleration + inertia[:joints, joints:] @ elastic
+                        + self.damping * (wanted.velocity - speed) + self.stiffness * off)
+        forces = inertia[:, :joints] @ acceleration + force
+        # M_ee is symmetric and positive definite, and so is what is added to it.
+        _, elastic, bad = dposv(inertia[joints:, joints:], forces[joints:])
+        if bad:
+            raise ControlError('feedback_linearization: the inertia of the elastic coordinates '
+                               'among the terms is not positive definite')
         middle = speed + ahead * acceleration
-        drives = (self.drive_stiffness * (wanted.position - self.q[:joints] - half * middle)
+        drives = (self.drive_stiffness * (off - half * middle)
                   + self.drive_damping * (wanted.velocity - middle))
-        return efforts + force[:joints] - drives
+        return forces[:joints] - inertia[:joints, joints:] @ elastic - drives
+
+    def _within(self, half: float) -> tuple[np.ndarray, np.ndarray]:
+        """What K and D add within half a period (s) to inertia, and K to damping, both (n, n).
+
+        They are worked out anew when the terms come with other K and D than those before.
+        """
+        assert self.terms is not None
+        K, D, made = self.terms.K, self.terms.D, self._made
+        if made is None or made[0] is not K or made[1] is not D or made[2] != half:
+            made = self._made = K, D, half, half * D + half**2 * K, D + half * K
+        return made[3:]

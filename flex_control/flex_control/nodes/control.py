@@ -153,12 +153,13 @@ class Control(Node):
     def _on_state(self, state: State) -> None:
         self._heard = time.monotonic()
         last = self._last
-        if last is not None and state.time == last.time and np.array_equal(state.q, last.q):
-            if self._sent == state.time:
-                self._commands.repeat()        # sent again for those who missed it
-            return
-        if last is not None and state.time < last.time:
-            self._restart()
+        if last is not None and state.time <= last.time:
+            if state.time == last.time and np.array_equal(state.q, last.q):
+                if self._sent == state.time:
+                    self._commands.repeat()    # sent again for those who missed it
+                return
+            if state.time < last.time:
+                self._restart()
         self._waiting = state
         self._advance()
 
@@ -200,8 +201,7 @@ class Control(Node):
     def _answer(self, state: State) -> None:
         if self._safe.answers(state):
             return
-        loop, joints = self.loop, self.model.n_joints
-        position, velocity = state.q[:joints], state.v[:joints]
+        loop = self.loop
         terms, measurements = self._inputs.take(loop.controller, state.time)
         try:
             efforts = loop.step(1e-9 * state.time, state.q, state.v, terms, measurements)
@@ -214,8 +214,8 @@ class Control(Node):
         wanted = loop.controller.reference
         self._send(state, efforts, wanted.position, wanted.velocity)
         loop.work_ahead()
-        self._motion.follow(state.time, position, velocity)
-        self._reports.add(state.time, wanted, position, velocity, efforts)
+        self._motion.follow(state)
+        self._reports.add(state, wanted, efforts)
 
     def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> None:

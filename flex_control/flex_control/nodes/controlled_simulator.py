@@ -177,16 +177,15 @@ class DrivenSimulator(Simulator):
             if not self._answered:
                 break                # no command for this state: ask again in a while
             self._answered = False
-            self._advance()
+            super()._advance()
         else:
             if self.moving:
                 self._next.reset()
                 return
         self._next.cancel()
 
-    def _advance(self) -> None:
-        if not self.timing.lockstep:
-            self._ask()
+    def _advance(self) -> None:      # by the wall clock
+        self._ask()
         super()._advance()
 
     def _on_timer(self) -> None:

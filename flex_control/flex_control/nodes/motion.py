@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.node import Node
@@ -19,6 +18,7 @@ from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, r
 from flex_control.shaping import Prepared, Shaped, Shaper
 from flex_control.trajectories import Stop
 from flex_dynamics.nodes.common import floats, nanoseconds, stamp
+from flex_dynamics.nodes.state_input import State
 
 PIECE = 1_000_000      # ns of a period for one piece of the planning
 PIECES = 120           # of the planning of a shaped motion; what is left is done at once
@@ -70,14 +70,16 @@ class Motion:
             loop.set_trajectory(Stop(loop.controller.reference, self._stop_time, loop.time,
                                      limits.lower, limits.upper))
 
-    def follow(self, time: int, position: np.ndarray, velocity: np.ndarray) -> None:
-        """Judge and report the motion of a goal at the state of `time` (ns), and plan ahead."""
+    def follow(self, state: State) -> None:
+        """Judge and report the motion of a goal at a state, and plan ahead."""
+        time = state.time
         self._period, self._seen = max(time - self._seen, 0), time
         if self._check is not None or isinstance(self._loop.trajectory, Prepared):
             self._work()
         if self._action.following is None:
             return
-        wanted = self._loop.controller.reference
+        joints, wanted = self._loop.model.n_joints, self._loop.controller.reference
+        position, velocity = state.q[:joints], state.v[:joints]
         if self._fed_back is None or not 0 <= time - self._fed_back < self._feedback_period:
             self._fed_back = time
             feedback = FollowJointTrajectory.Feedback(

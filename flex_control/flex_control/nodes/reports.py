@@ -10,6 +10,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from flex_control import Reference
 from flex_dynamics.nodes.common import floats, stamp
+from flex_dynamics.nodes.state_input import State
 
 
 class Reports:
@@ -25,18 +26,20 @@ class Reports:
         """Time was set back."""
         self._last = None
 
-    def add(self, time: int, wanted: Reference, position: np.ndarray, velocity: np.ndarray,
-            efforts: np.ndarray) -> None:
-        """The state of the loop at `time` (ns), each (n_joints,)."""
+    def add(self, state: State, wanted: Reference, efforts: np.ndarray) -> None:
+        """What the loop wanted at a state, and its efforts (n_joints,)."""
+        time = state.time
         if self._last is not None and time - self._last < self._period:
             return
         self._last = time
         if not self._publisher.get_subscription_count():
             return       # to build one takes longer than all else that a period asks for
+        joints = len(self._joints)
         report = JointTrajectoryControllerState(
             joint_names=self._joints, output=JointTrajectoryPoint(effort=floats(efforts)),
             speed_scaling_factor=1.0,
-            **points(wanted, position, velocity, ('reference', 'feedback', 'error')))
+            **points(wanted, state.q[:joints], state.v[:joints],
+                     ('reference', 'feedback', 'error')))
         report.header.stamp = stamp(time)
         self._publisher.publish(report)
 

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
+
+ASK = 0.02      # s of wall time between two looks for readers: to look takes as long as to write
 
 
 class Outlet:
@@ -16,11 +19,21 @@ class Outlet:
         self.quality = quality
         self.publisher = node.create_publisher(kind, topic, quality)
         self.record: Callable[[Outlet, bytes], None] | None = None
+        self._looked, self._read = -ASK, False
 
     @property
     def wanted(self) -> bool:
-        """Whether a message would reach anyone."""
-        return self.record is not None or self.publisher.get_subscription_count() > 0
+        """Whether a message would reach anyone; a new reader is known of within ASK."""
+        if self.record is not None:
+            return True
+        now = monotonic()
+        if now - self._looked > ASK:
+            self._looked, self._read = now, self.publisher.get_subscription_count() > 0
+        return self._read
+
+    def look_again(self) -> None:
+        """Look for readers at the next question."""
+        self._looked = -ASK
 
     def publish(self, message: Any) -> None:
         """Send a message, or the bytes of one."""

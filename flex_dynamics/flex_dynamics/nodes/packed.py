@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from rclpy.serialization import serialize_message
+from rosgraph_msgs.msg import Clock
 
 STAMP = struct.Struct('=iI')             # builtin_interfaces/Time: sec, nanosec
 COUNT = struct.Struct('=I')              # before the elements of an array and before a text
@@ -90,6 +91,22 @@ class PackedPublisher:
         self._publisher.publish(bytes(self._buffer))
 
 
+class PackedClock:
+    """Publishes rosgraph_msgs/Clock."""
+
+    def __init__(self, publisher: Topic) -> None:
+        self._publisher = publisher
+        probe = Clock()
+        probe.clock.sec, probe.clock.nanosec = PROBE_STAMP
+        self._buffer = bytearray(serialize_message(probe))
+        self._stamp = _only(self._buffer, STAMP.pack(*PROBE_STAMP))
+
+    def publish(self, time: int) -> None:
+        """time: ns."""
+        STAMP.pack_into(self._buffer, self._stamp, time // BILLION, time % BILLION)
+        self._publisher.publish(bytes(self._buffer))
+
+
 class PackedReader:
     """Reads messages like one that was learnt, without building them."""
 
@@ -136,7 +153,7 @@ class PackedReader:
         return time, arrays
 
 
-def _only(data: bytes, part: bytes) -> int:
+def _only(data: bytes | bytearray, part: bytes) -> int:
     """Where the part is, if it is there once."""
     at = data.find(part)
     if at < 0 or data.find(part, at + 1) >= 0:

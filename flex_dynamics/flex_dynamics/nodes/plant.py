@@ -132,7 +132,8 @@ class Plant:
         damping alone. DynamicsError if the motion diverges; the state stays the last good one.
         """
         simulation = self.simulation
-        self._push()
+        if self.wrenches or simulation.loads is not None:
+            self._push()
         status, sweeps, limited = driven_period(
             simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
             simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS, simulation.balance,
@@ -164,8 +165,7 @@ class Plant:
     def _push(self) -> None:
         """Hand the wrenches over in world axes, in which they are constant for one period."""
         if not self.wrenches:
-            if self.simulation.loads is not None:
-                self.simulation.set_loads(None)
+            self.simulation.set_loads(None)
             return
         loads = []
         for frame, x, wrench in self.wrenches:

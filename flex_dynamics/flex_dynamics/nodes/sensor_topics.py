@@ -2,13 +2,12 @@
 
 Each is read once a period, after the period's last step. A state that is sent again carries the
 same readings, and noise is a function of the period alone, so that lockstep runs stay equal to
-the last bit. Gauges and IMUs that nobody listens to are not worked out.
+the last bit. What nobody reads is not worked out and not sent.
 """
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ from flex_dynamics.nodes.state_input import DEPTH
 from flex_dynamics.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
 
-ASK = 0.02               # s of wall time between two looks for readers
 NO_ESTIMATE = -1.0       # sensor_msgs/Imu: first element of the covariance of what is not measured
 
 
@@ -38,8 +36,6 @@ class Readings(ABC):
     outlets: list[Outlet]
     _delay: Delay[Any]
     _ready = False
-    _heard = False           # whether anyone reads, when `_asked` (s of wall time)
-    _asked = 0.0
     inner = False            # a controller in this process reads them, whoever listens
 
     @property
@@ -52,27 +48,34 @@ class Readings(ABC):
 
     def look_again(self, tick: int) -> None:
         """A reader who has come while time stands still gets the present reading too."""
-        self._asked = 0.0
+        for outlet in self.outlets:
+            outlet.look_again()
         if not self._ready and self._wanted():
             self.read(tick)
 
-    @abstractmethod
     def read(self, tick: int) -> None:
-        """Take the reading of the period that has ended."""
+        """Take the reading of the period that has ended, if anyone wants it."""
+        self._ready = self._wanted()
+        if self._ready:
+            self._take(tick)
+
+    def publish(self, time: int) -> None:
+        """Send the last reading, if there is one, stamped with `time` (ns)."""
+        if self._ready:
+            self._send(time)
 
     @abstractmethod
-    def publish(self, time: int) -> None:
-        """Send the last reading, stamped with `time` (ns)."""
+    def _take(self, tick: int) -> None:
+        """Take a reading."""
+
+    @abstractmethod
+    def _send(self, time: int) -> None:
+        """Send the last reading."""
 
     def _wanted(self) -> bool:
-        """A delayed reading has to be taken before anyone asks for it."""
-        now = monotonic()
-        if now - self._asked > ASK:      # to ask takes as long as a reading
-            self._asked = now
-            self._heard = bool(self.outlets) and (
-                self.inner or self._delay.ticks > 0
-                or any(outlet.wanted for outlet in self.outlets))
-        return self._heard
+        if self.inner or self._delay.ticks:      # delayed readings are taken before one asks
+            return bool(self.outlets)
+        return any(outlet.wanted for outlet in self.outlets)
 
 
 class Encoders(Readings):
@@ -93,8 +96,7 @@ class Encoders(Readings):
         self._packed = PackedPublisher(self.outlets[0], message,
                                        ('position', 'velocity', 'effort'))
 
-    def read(self, tick: int) -> None:
-        self._ready = True           # any robot has joint_states, whoever reads them
+    def _take(self, tick: int) -> None:
         plant, joints = self._plant, self._joints
         truth = plant.q[:joints], plant.v[:joints], plant.applied
         if self._delay.ticks:
@@ -106,7 +108,7 @@ class Encoders(Readings):
         """The last positions and speeds, each (n_joints,)."""
         return self._readings[:2]
 
-    def publish(self, time: int) -> None:
+    def _send(self, time: int) -> None:
         self._packed.publish(time, *self._readings)
 
 
@@ -124,21 +126,18 @@ class Gauges(Readings):
         self.outlets = ([Outlet(node, StrainGauges, 'strain_gauges', QoSProfile(depth=DEPTH))]
                         if sensors.gauge_names else [])
 
-    def read(self, tick: int) -> None:
-        self._ready = self._wanted()
-        if self._ready:
-            strain = self._delay.pass_on(self._sensors.strain(self._plant.q))
-            self._reading = self._strain.read(tick, strain)
-            self._message.strain = floats(self._reading)
+    def _take(self, tick: int) -> None:
+        strain = self._delay.pass_on(self._sensors.strain(self._plant.q))
+        self._reading = self._strain.read(tick, strain)
+        self._message.strain = floats(self._reading)
 
     def values(self) -> np.ndarray | None:
         """The last strains (n_gauges,), if they were read."""
         return self._reading if self._ready else None
 
-    def publish(self, time: int) -> None:
-        if self._ready:
-            self._message.header.stamp = stamp(time)
-            self.outlets[0].publish(self._message)
+    def _send(self, time: int) -> None:
+        self._message.header.stamp = stamp(time)
+        self.outlets[0].publish(self._message)
 
 
 class Imus(Readings):
@@ -163,10 +162,7 @@ class Imus(Readings):
         self.outlets = [Outlet(node, Imu, f'imu/{re.sub("[^A-Za-z0-9_]", "_", name)}',
                                QoSProfile(depth=DEPTH)) for name in sensors.imu_names]
 
-    def read(self, tick: int) -> None:
-        self._ready = self._wanted()
-        if not self._ready:
-            return
+    def _take(self, tick: int) -> None:
         plant = self._plant
         readings = self._delay.pass_on(
             self._sensors.imu(plant.q, plant.v, plant.acceleration()))
@@ -194,12 +190,11 @@ class Imus(Readings):
         """The last turning rates and accelerations, each (n_imus, 3), if they were read."""
         return self._reading if self._ready else (None, None)
 
-    def publish(self, time: int) -> None:
-        if self._ready:
-            at = stamp(time)
-            for outlet, message in zip(self.outlets, self._messages, strict=True):
-                message.header.stamp = at
-                outlet.publish(message)
+    def _send(self, time: int) -> None:
+        at = stamp(time)
+        for outlet, message in zip(self.outlets, self._messages, strict=True):
+            message.header.stamp = at
+            outlet.publish(message)
 
 
 def vector(values: np.ndarray) -> Vector3:

@@ -22,14 +22,13 @@ from flex_dynamics.nodes.common import (
     Diagnostics,
     declare_model,
     run,
-    stamp,
     steady_clock,
 )
 from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
-from flex_dynamics.nodes.packed import PackedPublisher
+from flex_dynamics.nodes.packed import PackedClock, PackedPublisher
 from flex_dynamics.nodes.payload_services import PayloadServices
 from flex_dynamics.nodes.real_time_thread import RealTimeThread
 from flex_dynamics.nodes.recording import Recording
@@ -79,6 +78,7 @@ class Simulator(Node):
         self._flex_state = Outlet(self, FlexState, 'flex_state', QoSProfile(depth=DEPTH))
         self._state = PackedPublisher(self._flex_state, state, ('position', 'velocity'))
         self._clock_topic = Outlet(self, Clock, '/clock', QoSProfile(depth=10))
+        self._packed_clock = PackedClock(self._clock_topic)
         sensors = Sensors(model)
         given = SensorParameters(self, live, self.timing.period)
         self._sensors = (Encoders(self, self.plant, given),
@@ -104,7 +104,7 @@ class Simulator(Node):
         period = self.timing.period / self.timing.real_time_factor
         self.create_timer(RESEND if self.timing.lockstep else min(RESEND, period), self._on_timer,
                           clock=steady_clock())
-        self._publish()              # a recording begins with the start
+        self._publish_again()        # a recording begins with the start
         self.get_logger().info(
             f'{model.robot.name}: {model.n} coordinates, {model.n_joints} of them joints, order '
             f'{model.order}; {1.0 / self.timing.period:g} states a second of {self.timing.steps} '
@@ -170,9 +170,7 @@ class Simulator(Node):
         self._pump()
         now = time.monotonic()
         if now - self._published >= RESEND:
-            for sensor in self._sensors:
-                sensor.look_again(self.tick)
-            self._publish()          # for those who come late, and to show that we live
+            self._publish_again()    # for those who come late, and to show that we live
         if self.timing.lockstep and self.moving and not self._silence:
             if now - self._waits_since > self.timing.lockstep_timeout:
                 self._silence = self._who_is_silent()
@@ -226,12 +224,17 @@ class Simulator(Node):
     def _publish(self) -> None:
         now = self.now
         if self.tick % self.timing.clock_every == 0:
-            self._clock_topic.publish(Clock(clock=stamp(now)))
+            self._packed_clock.publish(now)
         for sensor in self._sensors:
             sensor.publish(now)
         # The last of all: who answers a state in lockstep has its readings before it.
         self._state.publish(now, self.plant.q, self.plant.v)
         self._published = time.monotonic()
+
+    def _publish_again(self) -> None:
+        for sensor in self._sensors:
+            sensor.look_again(self.tick)
+        self._publish()
 
     def _read_sensors(self) -> None:
         for sensor in self._sensors:

@@ -12,6 +12,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from flex_dynamics import DynamicsError, Model
+from flex_dynamics.all_finite import all_finite
 from flex_dynamics.nodes.common import declare, nanoseconds
 from flex_dynamics.nodes.packed import PackedReader
 from flex_msgs.msg import FlexState
@@ -108,6 +109,6 @@ class StateInput:
             raise DynamicsError(f'{what}: expected {len(self._known)} numbers, one a name, found '
                                 f'{len(values)}')
         vector = values if self._order is None else values[self._order]
-        if not np.isfinite(vector).all():
+        if not all_finite(vector):
             raise DynamicsError(f'{what}: expected finite numbers, found {vector}')
         return vector
