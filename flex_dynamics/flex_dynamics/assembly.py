@@ -150,11 +150,11 @@ class Assembly:
         return self._changed(self._payloads, (*self._extra_sections, *wanted)) if wanted else self
 
     def carrier(self, frame: str, x: float | None = None) -> tuple[int, np.ndarray]:
-        """Node (-1: the world) in which a frame is fixed, and its origin (3,) there."""
+        """Node (-1: the world) in which a frame is fixed, and its pose (4, 4) there."""
         node, station, offset = self._carrier(frame, x)
         if station is not None:
             node = self._tree.section(node, station)
-        return node, offset[:3, 3]
+        return node, offset
 
     def _changed(self: Same, payloads: dict, extra_sections: tuple = ()) -> Same:
         model = object.__new__(type(self))

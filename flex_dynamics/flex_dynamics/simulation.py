@@ -91,7 +91,7 @@ class Simulation:
         carried = [self._stepped.carrier(p.frame, p.x) for p in points]
         moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
         self._carriers = np.array([carried[k][0] for k in moving], dtype=np.int64)
-        self._points = np.array([carried[k][1] for k in moving]).reshape(-1, 3)
+        self._points = np.array([carried[k][1][:3, 3] for k in moving]).reshape(-1, 3)
         self._wrenches = np.array([np.concatenate((points[k].force, points[k].moment))
                                    for k in moving]).reshape(-1, 6)
         nodes = len(self._stepped._tree.nodes) + 2

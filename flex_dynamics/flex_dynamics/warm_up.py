@@ -7,6 +7,7 @@ import numpy as np
 
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation
+from flex_dynamics.poses import Poses
 
 
 def warm_up() -> None:
@@ -18,6 +19,7 @@ def warm_up() -> None:
     model.inverse_dynamics(q, v, v)
     model.energy(q, v)
     model.pose(q, model.robot.links[-1].name)
+    Poses(model, [(model.robot.links[-1].name, None)]).at(q)
     Simulation(model).advance(1, tau)
     Model(model.robot, 'linear').mass_and_coriolis(q, v)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flex_dynamics import Model
+from flex_dynamics.poses import Poses
 from flex_viz.bent_mesh import bent_mesh
 from flex_viz.elastic import amplitudes, flexible_links
 from flex_viz.mesh_file import MeshError, load_mesh
@@ -40,7 +41,9 @@ class BentRobot:
         self.visuals: dict[str, list[Visual]] = {
             name: shapes for name, shapes in visuals.items() if name not in self.skins}
         self._elastic = amplitudes(model)
-        bare = {link.name for link in model.robot.links} - {*self.skins, *self.visuals}
+        self._links = [link.name for link in model.robot.links]
+        self._poses = Poses(model, [(name, None) for name in self._links])
+        bare = {*self._links} - {*self.skins, *self.visuals}
         self._pieces = [(joint.parent, joint.child) for joint in model.robot.joints
                         if joint.parent in bare]
 
@@ -63,9 +66,8 @@ class BentRobot:
 
     def at(self, q) -> Bent:
         """The robot at the state q (n,)."""
-        model = self.model
         q = np.asarray(q, dtype=float)
-        poses = {link.name: model.pose(q, link.name) for link in model.robot.links}
+        poses = dict(zip(self._links, self._poses.at(q)))
         vertices = {name: skin.vertices(q, poses[name]) for name, skin in self.skins.items()}
         lines = np.array([(poses[parent][:3, 3], poses[child][:3, 3])
                           for parent, child in self._pieces]).reshape(-1, 2, 3)
@@ -77,7 +79,8 @@ class BentRobot:
         """Poses (4, 4) of the flexible links with the same joints, none of them bent."""
         q = np.array(q, dtype=float)
         q[self._elastic] = 0.0
-        return {name: self.model.pose(q, name) for name in self.skins}
+        poses = dict(zip(self._links, self._poses.at(q)))
+        return {name: poses[name] for name in self.skins}
 
     def values(self, q, coloured_by: str) -> dict[str, np.ndarray]:
         """Strain or deflection (p,) at the vertices of every flexible link, as it truly is."""

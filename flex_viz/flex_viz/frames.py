@@ -2,21 +2,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from flex_dynamics import DynamicsError, Model
-
-
-@dataclass(frozen=True)
-class Transform:
-    """Pose (4, 4) of the frame `child` in the frame `parent`."""
-
-    parent: str
-    child: str
-    pose: np.ndarray
+from flex_dynamics.poses import Poses
 
 
 @dataclass(frozen=True)
@@ -40,11 +32,32 @@ def read_point(text: str) -> Point:
                             f'{text!r}') from None
 
 
+class Edges:
+    """Edges of a transform tree: `pairs` of names, (parent, child) each."""
+
+    def __init__(self, model: Model, pairs: list[tuple[str, str]],
+                 where: Callable[[str], tuple[str, float | None]]) -> None:
+        """where: frame and x of a name, as Model.pose takes them."""
+        self.pairs = pairs
+        self._poses = Poses(model, [where(name) for pair in pairs for name in pair])
+        self._proper = model.order != 'linear'      # whose section rotations are no proper ones
+
+    def at(self, q) -> np.ndarray:
+        """Poses (pairs, 4, 4) of the children in their parents at the state q (n,)."""
+        outer, inner = self._poses.at(q).reshape(-1, 2, 4, 4).swapaxes(0, 1)
+        back = (outer[:, :3, :3].transpose(0, 2, 1) if self._proper
+                else np.linalg.inv(outer[:, :3, :3]))
+        inner[:, :3, 3] -= outer[:, :3, 3]
+        inner[:, :3] = back @ inner[:, :3]
+        return inner
+
+
 class Frames:
     """The transform tree of a robot at any state, as tf wants it: each link in its parent link.
 
     The tree has every link, every frame of the robot (a beam's tip is `<link>/tip`) and the
-    `points`, each under the link that carries it.
+    `points`, each under the link that carries it. `fixed`: edges that no coordinate moves,
+    `moving`: the others.
     """
 
     def __init__(self, model: Model, points: Sequence[Point] = ()) -> None:
@@ -62,13 +75,9 @@ class Frames:
             taken.add(point.name)
             self._points[point.name] = point.link, point.x
             self._pairs.append((point.link, point.name))
-        self._names = sorted({name for pair in self._pairs for name in pair})
-        fixed = [self._never_moves(pair) for pair in self._pairs]
-        self._moving = np.flatnonzero(~np.array(fixed, dtype=bool))
-        self._fixed = np.flatnonzero(fixed)
-        place = {name: at for at, name in enumerate(self._names)}
-        self._ends = np.array([[place[name] for name in pair] for pair in self._pairs],
-                              dtype=int).reshape(-1, 2)
+        fixed = [pair for pair in self._pairs if self._never_moves(pair)]
+        moving = [pair for pair in self._pairs if pair not in fixed]
+        self.fixed, self.moving = (Edges(model, some, self._where) for some in (fixed, moving))
 
     def _where(self, name: str) -> tuple[str, float | None]:
         return self._points.get(name, (name, None))
@@ -82,26 +91,3 @@ class Frames:
         carried = outer[:3] + np.cross(outer[3:].T, (end - start)[:3, 3]).T
         return np.allclose(carried, inner[:3], atol=1e-12) and np.allclose(
             outer[3:], inner[3:], atol=1e-12)
-
-    def _transforms(self, q: np.ndarray, which: np.ndarray) -> list[Transform]:
-        model = self._model
-        used = np.unique(self._ends[which])
-        world = np.zeros((len(self._names), 4, 4))
-        for at in used:
-            world[at] = model.pose(q, *self._where(self._names[at]))
-        outer, inner = world[self._ends[which].T]
-        back = outer[:, :3, :3].transpose(0, 2, 1)
-        if model.order == 'linear':      # whose section rotations are no proper ones
-            back = np.linalg.inv(outer[:, :3, :3])
-        inner[:, :3, 3] -= outer[:, :3, 3]
-        inner[:, :3] = back @ inner[:, :3]
-        return [Transform(self._pairs[at][0], self._pairs[at][1], pose)
-                for at, pose in zip(which, inner)]
-
-    def fixed(self) -> list[Transform]:
-        """Those that never change."""
-        return self._transforms(np.zeros(self._model.n), self._fixed)
-
-    def moving(self, q) -> list[Transform]:
-        """Those that change with the state q (n,)."""
-        return self._transforms(np.asarray(q, dtype=float), self._moving)

@@ -2,36 +2,24 @@
 
 rclpy keeps a point as an object of its own: an array with the thousands of points of a bent robot
 costs it tens of milliseconds. Publishers take ready bytes too, and those are numpy's own arrays
-behind a few small fields: CDR, little-endian, each number at a multiple of its size, as every
-middleware of ROS 2 sends it. A test holds it byte by byte to what rclpy writes.
+behind a few small fields. A test holds it byte by byte to what rclpy writes.
 """
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
+from flex_viz.cdr import COUNT, LITTLE_ENDIAN, PADS, TIME, text
 from flex_viz.marker import Marker
 
-LITTLE_ENDIAN = b'\x00\x01\x00\x00'
-PADS = [bytes(count) for count in range(8)]
-COUNT, TIME, NAMES = struct.Struct('<I'), struct.Struct('<iI'), struct.Struct('<3i')
+NAMES = struct.Struct('<3i')
 # pose and scale, colour, lifetime, frame_locked: no gap between them, and three bytes behind
 LOOKS = struct.Struct('<10d4fiIB3x')
-
-
-@lru_cache(4096)
-def _text(value: str) -> bytes:
-    """A string, and the gap behind it: all that follows one begins at a multiple of four."""
-    raw = value.encode() + b'\0'
-    return COUNT.pack(len(raw)) + raw + PADS[-len(raw) % 4]
-
-
 # texture_resource; texture: stamp, frame, format, no data; no uv_coordinates
-NO_TEXTURE = _text('') + TIME.pack(0, 0) + _text('') + _text('') + COUNT.pack(0) + COUNT.pack(0)
-NO_FILE = _text('') + COUNT.pack(0)      # mesh_file: name, no data
+NO_TEXTURE = text('') + TIME.pack(0, 0) + text('') + text('') + COUNT.pack(0) + COUNT.pack(0)
+NO_FILE = text('') + COUNT.pack(0)      # mesh_file: name, no data
 
 
 def _rows(out: bytearray, values: np.ndarray, kind: str) -> None:
@@ -45,15 +33,15 @@ def _rows(out: bytearray, values: np.ndarray, kind: str) -> None:
 def marker_array(markers: Sequence[Marker], frame: str, time: int, lifetime: float) -> bytes:
     """visualization_msgs/MarkerArray. time: ns of its stamps; lifetime: s, 0 for ever."""
     out = bytearray(COUNT.pack(len(markers)))      # behind the header, from which CDR counts
-    header = TIME.pack(*divmod(time, 10**9)) + _text(frame)
+    header = TIME.pack(*divmod(time, 10**9)) + text(frame)
     span = divmod(round(1e9 * lifetime), 10**9)
     for marker in markers:
-        out += PADS[-len(out) % 4] + header + _text(marker.ns)
+        out += PADS[-len(out) % 4] + header + text(marker.ns)
         out += NAMES.pack(marker.id, marker.type, marker.action)
         out += PADS[-len(out) % 8]
         out += LOOKS.pack(*marker.position, *marker.turn, *marker.scale, *marker.colour, *span, 0)
         _rows(out, marker.points, '<f8')
         _rows(out, marker.colours, '<f4')
-        out += NO_TEXTURE + _text(marker.text) + _text(marker.mesh) + NO_FILE
+        out += NO_TEXTURE + text(marker.text) + text(marker.mesh) + NO_FILE
         out.append(bool(marker.mesh) and not any(marker.colour))      # the file's own materials
     return LITTLE_ENDIAN + bytes(out)

@@ -5,12 +5,19 @@ import pytest
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
 from flex_viz.frames import Frames, Point, read_point
+from flex_viz.marker import quaternion
 from flex_viz.outline import outline
+from flex_viz.transform_bytes import TransformBytes
 
 
 @pytest.fixture(scope='module')
 def arm():
     return Model(load_robot('cibicik_arm'))
+
+
+def edges_of(edges, q):
+    """Parent and pose by child."""
+    return {child: (parent, pose) for (parent, child), pose in zip(edges.pairs, edges.at(q))}
 
 
 @pytest.fixture(scope='module')
@@ -20,32 +27,33 @@ def bent(arm):
 
 def test_the_transforms_lead_to_every_link_and_tip(arm, bent):
     frames = Frames(arm)
-    edges = {t.child: t for t in (*frames.fixed(), *frames.moving(bent))}
+    edges = {**edges_of(frames.fixed, bent), **edges_of(frames.moving, bent)}
     names = {link.name for link in arm.robot.links} | {'link2/tip', 'link3/tip'}
     assert set(edges) == names - {'base'}
     for name in edges:
         pose, at = np.eye(4), name
         while at != 'base':
-            pose, at = edges[at].pose @ pose, edges[at].parent
+            parent, own = edges[at]
+            pose, at = own @ pose, parent
         assert np.allclose(pose, arm.pose(bent, name), atol=1e-12), name
 
 
 def test_only_what_never_moves_is_static(arm):
-    assert [(t.parent, t.child) for t in Frames(arm).fixed()] == [('link4', 'tool')]
+    assert Frames(arm).fixed.pairs == [('link4', 'tool')]
 
 
 def test_a_tip_frame_sags_in_its_link(arm, bent):
-    tip = next(t for t in Frames(arm).moving(bent) if t.child == 'link2/tip')
-    assert 1e-3 < np.linalg.norm(tip.pose[1:3, 3]) < 0.1
+    _, tip = edges_of(Frames(arm).moving, bent)['link2/tip']
+    assert 1e-3 < np.linalg.norm(tip[1:3, 3]) < 0.1
 
 
 def test_asked_for_points_are_on_the_bent_beam(arm, bent):
     frames = Frames(arm, [read_point('link2@0.5'), read_point('elbow = link3@ 1.8')])
-    found = {t.child: t for t in frames.moving(bent)}
-    assert found['link2@0.5'].parent == 'link2' and found['elbow'].parent == 'link3'
+    found = edges_of(frames.moving, bent)
     for name, link, x in (('link2@0.5', 'link2', 0.5), ('elbow', 'link3', 1.8)):
-        assert np.allclose(arm.pose(bent, link) @ found[name].pose, arm.pose(bent, link, x),
-                           atol=1e-12)
+        parent, pose = found[name]
+        assert parent == link
+        assert np.allclose(arm.pose(bent, link) @ pose, arm.pose(bent, link, x), atol=1e-12)
 
 
 @pytest.mark.parametrize('text, said', [
@@ -66,8 +74,29 @@ def test_points_of_one_name_are_refused(arm):
 def test_a_tree_of_flexible_links_in_every_order(order):
     model = Model(load_robot('flexible_tree'), order)
     q = 0.1 * np.random.default_rng(3).standard_normal(model.n)
-    for t in Frames(model).moving(q):
-        assert np.allclose(model.pose(q, t.parent) @ t.pose, model.pose(q, t.child), atol=1e-12)
+    for child, (parent, pose) in edges_of(Frames(model).moving, q).items():
+        assert np.allclose(model.pose(q, parent) @ pose, model.pose(q, child), atol=1e-12)
+
+
+def test_the_bytes_of_transforms_are_those_of_the_message(arm, bent):
+    serialization = pytest.importorskip('rclpy.serialization')
+    from builtin_interfaces.msg import Time
+    from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3
+    from std_msgs.msg import Header
+    from tf2_msgs.msg import TFMessage
+    edges = Frames(arm, [read_point('a=link2@0.5'), read_point('a_longer_name=link3@1')]).moving
+    packed = TransformBytes(edges.pairs)
+    for time, q in ((0, np.zeros(arm.n)), (12_345_678_901, bent)):
+        poses = edges.at(q)
+        message = TFMessage(transforms=[TransformStamped(
+            header=Header(stamp=Time(sec=time // 10**9, nanosec=time % 10**9), frame_id=parent),
+            child_frame_id=child, transform=Transform(
+                translation=Vector3(**dict(zip('xyz', pose[:3, 3].tolist()))),
+                rotation=Quaternion(**dict(zip('xyzw', quaternion(pose))))))
+            for (parent, child), pose in zip(edges.pairs, poses)])
+        written = packed.at(time, poses)
+        assert serialization.deserialize_message(written, TFMessage) == message
+        assert len(written) == len(serialization.serialize_message(message))
 
 
 def test_outlines_meet_at_the_joints_and_grow_with_exaggeration(arm, bent):

@@ -15,6 +15,7 @@ from flex_dynamics import DynamicsError, Model
 from flex_dynamics.all_finite import all_finite
 from flex_dynamics.nodes.common import declare, nanoseconds
 from flex_dynamics.nodes.packed import PackedReader
+from flex_dynamics.nodes.unwaited import newest
 from flex_msgs.msg import FlexState
 
 DEPTH = 100      # of publishers: a recorder that falls behind for a moment loses nothing
@@ -55,6 +56,12 @@ class StateInput:
         self.subscription = node.create_subscription(
             self._kind, topic, self._receive, QoSProfile(depth=1),     # only the newest counts
             callback_group=group, raw=True)
+
+    def look(self) -> None:
+        """Read the newest state in the queue, if nobody waits for them."""
+        data = newest(self.subscription)
+        if data is not None:
+            self._receive(data)
 
     def _receive(self, data: bytes) -> None:
         time = self._reader.stamp(data)

@@ -11,15 +11,18 @@ from rclpy.callback_groups import CallbackGroup
 
 
 class Unwaited(CallbackGroup):
-    """Entities that never wake the executor: neither rclpy's nor that of flex_dynamics."""
+    """Entities that do not wake the executor: neither rclpy's nor that of flex_dynamics.
+
+    Who sets `unwaited` to False has them waited for, from the executor's next `wake` on.
+    """
 
     unwaited = True
 
     def can_execute(self, entity: Any) -> bool:
-        return False
+        return not self.unwaited
 
     def beginning_execution(self, entity: Any) -> bool:
-        return False
+        return not self.unwaited
 
     def ending_execution(self, entity: Any) -> None:
         pass
@@ -31,3 +34,11 @@ def waiting(subscription: Any) -> Iterator[tuple[Any, dict[str, int]]]:
         while (taken := subscription.handle.take_message(
                 subscription.msg_type, subscription.raw)) is not None:
             yield taken
+
+
+def newest(subscription: Any) -> Any:
+    """The newest message in the queue of a subscription, or None; the others are gone."""
+    last = None
+    for message, _ in waiting(subscription):
+        last = message
+    return last

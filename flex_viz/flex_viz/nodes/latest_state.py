@@ -13,15 +13,7 @@ from rclpy.qos import QoSProfile
 
 from flex_dynamics import Model
 from flex_dynamics.nodes.state_input import State, StateInput
-from flex_dynamics.nodes.unwaited import Unwaited, waiting
-
-
-def _newest(subscription: Any) -> Any:
-    """The newest message in the queue, or None."""
-    news = None
-    for message, _ in waiting(subscription):
-        news = message
-    return news
+from flex_dynamics.nodes.unwaited import Unwaited, newest
 
 
 class Latest:
@@ -33,7 +25,7 @@ class Latest:
 
     def take(self) -> Any:
         """The newest message since the last call, or None."""
-        return _newest(self._subscription)
+        return newest(self._subscription)
 
 
 class LatestState(StateInput):
@@ -48,8 +40,6 @@ class LatestState(StateInput):
 
     def take(self) -> State | None:
         """The newest state since the last call if it is a good one, or None."""
-        message = _newest(self.subscription)
-        if message is not None:
-            self._receive(message)
+        self.look()
         news, self._news = self._news, None
         return news

@@ -4,11 +4,10 @@ It takes the place of robot_state_publisher, which knows joints only and leaves 
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
 
-from builtin_interfaces.msg import Time
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
@@ -19,14 +18,13 @@ from flex_dynamics.nodes.common import (
     declare,
     declare_model,
     run,
-    stamp,
     steady_clock,
 )
 from flex_dynamics.nodes.state_input import State
-from flex_viz.frames import Frames, Transform, read_point
-from flex_viz.marker import quaternion
+from flex_viz.frames import Edges, Frames, read_point
 from flex_viz.nodes.latest_state import LatestState
 from flex_viz.nodes.words import declare_words
+from flex_viz.transform_bytes import TransformBytes
 
 
 class StatePublisher(Node):
@@ -42,7 +40,8 @@ class StatePublisher(Node):
         self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
                                fixed=True)
         self._period = round(1e9 / rate)
-        self._last = self._due = 0
+        self._last = self._due = 0           # ns, of the states
+        self._wall_due = 0.0                 # s
         self._frames = Frames(model, [read_point(text) for text in points])
         self._published = 0
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -50,7 +49,9 @@ class StatePublisher(Node):
         self._static = self.create_publisher(TFMessage, '/tf_static', latched)
         self._tf = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         self._description.publish(String(data=model.robot.urdf))
-        self._static.publish(self._message(self._frames.fixed(), stamp(0)))
+        self._static.publish(self._bytes_of(self._frames.fixed).at(
+            0, self._frames.fixed.at(np.zeros(model.n))))
+        self._bytes = self._bytes_of(self._frames.moving)
         self._input = LatestState(self, model)
         # Twice as often as needed: a timer has any phase against the stamps of the states.
         self.create_timer(0.5 / rate, self._look, clock=steady_clock())
@@ -59,6 +60,8 @@ class StatePublisher(Node):
                                f'{len(model.robot.frames) + len(points)} frames on beams')
 
     def _look(self) -> None:
+        if time.monotonic() < self._wall_due:       # simulated time may pass faster
+            return
         state = self._input.take()
         if state is not None:
             self._publish(state)
@@ -71,20 +74,14 @@ class StatePublisher(Node):
             return
         # The next point of a fixed grid: a state that comes late does not lower the rate.
         self._due += self._period * ((state.time - self._due) // self._period + 1)
-        self._tf.publish(self._message(self._frames.moving(state.q), stamp(state.time)))
+        period = 1e-9 * self._period
+        self._wall_due = max(self._wall_due + period, time.monotonic() - period)
+        self._tf.publish(self._bytes.at(state.time, self._frames.moving.at(state.q)))
         self._published += 1
 
-    def _message(self, transforms: Iterable[Transform], at: Time) -> TFMessage:
-        message = TFMessage()
-        for transform in transforms:
-            one = TransformStamped(child_frame_id=self._prefix + transform.child)
-            one.header.stamp = at
-            one.header.frame_id = self._prefix + transform.parent
-            x, y, z = map(float, transform.pose[:3, 3])
-            one.transform.translation = Vector3(x=x, y=y, z=z)
-            one.transform.rotation = Quaternion(**dict(zip('xyzw', quaternion(transform.pose))))
-            message.transforms.append(one)
-        return message
+    def _bytes_of(self, edges: Edges) -> TransformBytes:
+        return TransformBytes([(self._prefix + parent, self._prefix + child)
+                               for parent, child in edges.pairs])
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         heard = self._input.received > 0

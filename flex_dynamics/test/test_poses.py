@@ -1,0 +1,37 @@
+"""Poses of many frames at once are those of one at a time."""
+import numpy as np
+import pytest
+
+from flex_description import load_robot
+from flex_dynamics import DynamicsError, Model
+from flex_dynamics.poses import Poses
+
+
+@pytest.mark.parametrize('order', ['linear', 'first', 'second'])
+@pytest.mark.parametrize('name', ['cibicik_arm', 'flexible_tree', 'lab_link'])
+def test_they_are_those_of_the_model(name, order):
+    model = Model(load_robot(name), order)
+    places = [(link.name, None) for link in model.robot.links]
+    places += [(frame.name, None) for frame in model.robot.frames]
+    for link in model.robot.links:
+        if link.flexible is not None:
+            places += [(link.name, share * link.flexible.length) for share in (0.0, 0.37, 1.0)]
+    poses = Poses(model, places)
+    rng = np.random.default_rng(5)
+    for _ in range(3):
+        q = 0.1 * rng.standard_normal(model.n)
+        for (frame, x), pose in zip(places, poses.at(q)):
+            np.testing.assert_allclose(pose, model.pose(q, frame, x), atol=1e-12, rtol=0.0)
+
+
+def test_of_no_frame():
+    model = Model(load_robot('lab_link'))
+    assert Poses(model, []).at(np.zeros(model.n)).shape == (0, 4, 4)
+
+
+def test_what_is_not_there_is_refused():
+    model = Model(load_robot('lab_link'))
+    with pytest.raises(DynamicsError, match='unknown frame'):
+        Poses(model, [('nowhere', None)])
+    with pytest.raises(DynamicsError, match='q'):
+        Poses(model, [(model.robot.links[0].name, None)]).at([0.0])
