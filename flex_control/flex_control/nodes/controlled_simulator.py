@@ -137,7 +137,7 @@ class DrivenSimulator(Simulator):
         """A command that answers the present state."""
         self._given = effort, position, velocity
         try:
-            self.plant.gate.accept_all(*self._given)
+            self.plant.gate.accept_all(effort, position, velocity)
             self._safe = False
         except CommandError as error:
             self._refuse(str(error))
@@ -152,7 +152,8 @@ class DrivenSimulator(Simulator):
 
     def _ask(self) -> None:
         if self.driver is not None:
-            self.driver(State(self.now, self.plant.q.copy(), self.plant.v.copy(), False))
+            simulation = self.plant.simulation
+            self.driver(State(self.now, simulation.q.copy(), simulation.v.copy(), False))
 
     def _pump(self) -> None:
         if self._pumping:            # a callback of the control node is at work

@@ -33,6 +33,7 @@ class EffortGate:
         each = [limits.get(name, Limits()) for name in names]
         # coordinates of a floating base are no joints that a motor could drive
         self._index = {name: at for at, name in enumerate(names) if name in limits}
+        self._driven = len(names) if len(self._index) == len(names) else -1
         self._motors = np.zeros((rows.MOTOR_ROWS, len(each))) if motors is None else motors
         prepare(take_command, NUMBERS, NUMBERS, NUMBERS, MATRIX)
         self._least, self._most = self._motors[rows.LEAST:rows.MOST], self._motors[
@@ -68,15 +69,15 @@ class EffortGate:
     def accept_all(self, effort: np.ndarray, position: np.ndarray,
                    velocity: np.ndarray) -> None:
         """`accept` of a command for every joint in order, arrays (n_joints,), in microseconds."""
-        given, joints = (effort, position, velocity), len(self._index)
         cut = -1
-        if len(effort) == len(position) == len(velocity) == joints == len(self.names):
+        if len(effort) == len(position) == len(velocity) == self._driven:
             try:
-                cut = take_command(*given, self._motors)
+                cut = take_command(effort, position, velocity, self._motors)
             except TypeError:        # not an array of float64 in one piece
-                cut = take_command(*np.array(given, dtype=float), self._motors)
+                cut = take_command(*np.array((effort, position, velocity), dtype=float),
+                                   self._motors)
         if cut < 0:
-            self._check(self.names, *given)
+            self._check(self.names, effort, position, velocity)
         self.limited += cut
 
     def _check(self, names: Sequence[str], *given) -> tuple[list[int], np.ndarray]:
