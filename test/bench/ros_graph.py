@@ -20,8 +20,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from report import Report, Row
+
+from flex_description import load_robot
+from flex_dynamics import Model, Simulation
+from flex_dynamics.nodes.plant import TOLERANCE
 
 SECTION = 'The ROS graph, 4-joint arm, every node a process of its own'
 PATIENCE = 120.0         # s for nodes to start
@@ -126,6 +131,23 @@ def _in_process(report: Report) -> None:
                             'simulated s on topics',
                             f'{factor:.1f} x real time ({1e3 * spent:.0f} us of processor time a '
                             'period)', 'at least 20', factor >= 20.0))
+    report.add(SECTION, Row('the same periods of the plant alone, called from Python in this '
+                            'process: median', f'{_plant_alone():.0f} us'))
+
+
+def _plant_alone(periods: int = 20_000) -> float:
+    """us that a period of 1 ms takes, at rest after the motion of `_in_process`."""
+    model = Model(load_robot('cibicik_arm'))
+    gains = np.array(PD['pd.kp']), np.array(PD['pd.kd'])
+    start = np.concatenate((START, np.zeros(model.n - len(START))))
+    simulation = Simulation(model, SIMULATOR['step'], q=start, tolerance=TOLERANCE)
+    simulation.set_servo(*gains, np.array(PD['trajectory.positions'][len(START):]))
+    took = []
+    for _ in range(periods):
+        begin = time.perf_counter()
+        simulation.advance(1)
+        took.append(time.perf_counter() - begin)
+    return 1e6 * float(np.median(took[periods // 2:]))
 
 
 def _factor(first: Reading, last: Reading) -> float:
