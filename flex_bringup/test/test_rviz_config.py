@@ -79,6 +79,6 @@ def test_every_namespace_that_is_drawn_is_shown(displays):
 def test_robot_model_finds_a_frame_for_every_link(name):
     model = Model(load_robot(name))
     frames = Frames(model)
-    children = {one.child for one in (*frames.fixed(), *frames.moving(np.zeros(model.n)))}
+    children = {child for _, child in frames.fixed.pairs + frames.moving.pairs}
     links = [link.name for link in model.robot.links]
     assert set(links[1:]) <= children and links[0] not in children

@@ -115,15 +115,17 @@ class FeedbackLinearization(Controller):
         acceleration = (wanted.acceleration
                         + self.damping * (wanted.velocity - speed) + self.stiffness * off)
         forces = inertia[:, :joints] @ acceleration + force
-        # M_ee is symmetric and positive definite, and so is what is added to it.
-        _, elastic, bad = dposv(inertia[joints:, joints:], forces[joints:])
-        if bad:
-            raise ControlError('feedback_linearization: the inertia of the elastic coordinates '
-                               'among the terms is not positive definite')
+        efforts = forces[:joints]
+        if len(forces) > joints:     # M_ee is symmetric and positive definite, and what is added
+            _, elastic, bad = dposv(inertia[joints:, joints:], forces[joints:])
+            if bad:
+                raise ControlError('feedback_linearization: the inertia of the elastic '
+                                   'coordinates among the terms is not positive definite')
+            efforts = efforts - inertia[:joints, joints:] @ elastic
         middle = speed + ahead * acceleration
         drives = (self.drive_stiffness * (off - half * middle)
                   + self.drive_damping * (wanted.velocity - middle))
-        return forces[:joints] - inertia[:joints, joints:] @ elastic - drives
+        return efforts - drives
 
     def _within(self, half: float) -> tuple[np.ndarray, np.ndarray]:
         """What K and D add within half a period (s) to inertia, and K to damping, both (n, n).
