@@ -137,8 +137,18 @@ def install_wheels(requirements: list[Path]) -> None:
         lambda line: line.strip())
 
 
+def drop_dead_links(folder: Path) -> None:
+    """A build links to each file of the sources, and the next one fails at a link to no file."""
+    for path in [*folder.rglob('*')]:
+        if path.is_symlink() and not path.exists():
+            path.unlink()
+
+
 def colcon(name: str, packages: list[str], env: dict[str, str], python: str) -> None:
     """Build `packages`, linked to the sources, so that an edit of Python takes effect at once."""
+    for package in packages:
+        drop_dead_links(ROOT / 'build' / package)
+        drop_dead_links(ROOT / 'install' / package)
     print(f'building {len(packages)} packages: {", ".join(packages)}', flush=True)
     env = dict(env, PYTHONWARNINGS='ignore')
     run(name, ['colcon', 'build', '--symlink-install', '--base-paths', '.', 'bare/interfaces',

@@ -119,6 +119,18 @@ def test_a_step_runs_again_only_when_what_it_read_changed(tmp_path, monkeypatch)
     assert setup.step('x', 'other', lambda: None), 'a step that failed must run again'
 
 
+def test_links_to_files_that_are_gone_do_not_stop_a_build(tmp_path):
+    setup = module('setup')
+    folder, source = tmp_path / 'build' / 'rviz', tmp_path / 'source'
+    folder.mkdir(parents=True)
+    source.write_text('here')
+    (folder / 'good').symlink_to(source)
+    (folder / 'dead').symlink_to(tmp_path / 'gone')
+    setup.drop_dead_links(tmp_path / 'build')
+    setup.drop_dead_links(tmp_path / 'not built yet')
+    assert [path.name for path in folder.iterdir()] == ['good']
+
+
 def test_the_shell_of_env_sh_imports_everything_and_does_not_grow():
     show = 'echo "$PATH|$PYTHONPATH|$LD_LIBRARY_PATH|$AMENT_PREFIX_PATH"'
     code = 'import flex_msgs.msg, tf2_msgs.msg, control_msgs.action, simulation_interfaces.srv, ' \

@@ -4,13 +4,12 @@ from ament_index_python.packages import PackageNotFoundError, get_package_share_
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition, UnlessCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
+from flex_bringup.rviz_view import write_view
 from flex_description import load_robot
-from flex_viz.reach import rviz_config
 
 
 def rviz_installed() -> bool:
@@ -26,7 +25,8 @@ def check_robot(context: LaunchContext) -> None:
     robot = load_robot(LaunchConfiguration('robot').perform(context),
                        LaunchConfiguration('overlay').perform(context) or None)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
-    context.launch_configurations['rviz_config'] = rviz_config(robot)
+    if LaunchConfiguration('use_rviz').perform(context) == 'true':
+        context.launch_configurations['rviz_config'] = write_view(robot)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -65,8 +65,7 @@ def generate_launch_description() -> LaunchDescription:
         Node(package='flex_viz', executable='state_publisher', name='state_publisher',
              output='screen', parameters=[model], condition=IfCondition(use_rviz)),
         Node(package='rviz2', executable='rviz2', name='rviz2', output='screen',
-             arguments=['-d', PathJoinSubstitution([FindPackageShare('flex_bringup'), 'rviz',
-                                                    LaunchConfiguration('rviz_config')]),
+             arguments=['-d', LaunchConfiguration('rviz_config'),
                         '-f', LaunchConfiguration('root_link')],
              condition=IfCondition(use_rviz)),
         Node(package='flex_viz', executable='viewer', name='viewer', output='screen',

@@ -14,8 +14,8 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from flex_bringup.rviz_view import write_view
 from flex_description import load_robot
-from flex_viz.reach import rviz_config
 
 SHARE = FindPackageShare('flex_bringup')
 BOOLEANS = ['true', 'false']
@@ -27,7 +27,9 @@ def check_robot(context: LaunchContext) -> None:
     robot = load_robot(LaunchConfiguration('robot').perform(context),
                        LaunchConfiguration('overlay').perform(context) or None)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
-    context.launch_configurations['rviz_config'] = rviz_config(robot)
+    if (LaunchConfiguration('use_rviz').perform(context),
+            LaunchConfiguration('headless').perform(context)) == ('true', 'false'):
+        context.launch_configurations['rviz_config'] = write_view(robot)
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -131,8 +133,7 @@ def generate_launch_description() -> LaunchDescription:
         Node(package='flex_viz', executable='markers', name='markers', **common,
              parameters=[params_file, model], condition=windows),
         Node(package='rviz2', executable='rviz2', name='rviz2', **common,
-             arguments=['-d', PathJoinSubstitution([SHARE, 'rviz',
-                                                    LaunchConfiguration('rviz_config')]),
+             arguments=['-d', LaunchConfiguration('rviz_config'),
                         '-f', LaunchConfiguration('root_link')],
              parameters=[sim_time], condition=windows),
     ])

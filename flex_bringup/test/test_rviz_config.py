@@ -1,19 +1,20 @@
 """The RViz configuration: displays, topics and words that RViz and our nodes know."""
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 
+from flex_bringup.rviz_view import cell, write_view
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_viz.frames import Frames
 from flex_viz.pushes import Push
-from flex_viz.reach import rviz_config
+from flex_viz.reach import reach
 from flex_viz.robot_markers import RobotMarkers
 
-RVIZ = Path(__file__).parents[1] / 'rviz'
-NAMES = ('small_robot.rviz', 'robot.rviz', 'large_robot.rviz')
+RVIZ = Path(__file__).parents[1] / 'rviz' / 'robot.rviz'
 # Property names and words of Jazzy's displays; another one is ignored without a word.
 KNOWN = {
     'rviz_default_plugins/Grid': {'Cell Size', 'Color', 'Alpha', 'Plane Cell Count'},
@@ -25,25 +26,48 @@ TOPIC = {'Value': None, 'Depth': None, 'History Policy': {'Keep Last', 'Keep All
          'Durability Policy': {'Volatile', 'Transient Local'}}
 
 
-def read(name):
-    return yaml.safe_load((RVIZ / name).read_text(encoding='utf-8'))['Visualization Manager']
+def read(path=RVIZ):
+    return yaml.safe_load(Path(path).read_text(encoding='utf-8'))
 
 
-@pytest.fixture(scope='module', params=NAMES)
-def displays(request):
-    return {display['Class']: display for display in read(request.param)['Displays']}
+@pytest.fixture(scope='module')
+def displays():
+    return {one['Class']: one for one in read()['Visualization Manager']['Displays']}
 
 
-def test_configurations_differ_in_size_only_and_suit_the_robots():
-    configs = [read(name) for name in NAMES]
-    sizes = [(config['Displays'][0].pop('Cell Size'), config['Displays'][3].pop('Marker Scale'),
-              config['Views']['Current'].pop('Distance'),
-              config['Views']['Current']['Focal Point'].pop('Z')) for config in configs]
-    assert configs[0] == configs[1] == configs[2]
-    assert all(low < high for some in zip(*sizes) for low, high in zip(some, some[1:]))
-    for robot, name in (('lab_link', NAMES[0]), ('ur5', NAMES[0]), ('cibicik_arm', NAMES[1]),
-                        ('canadarm', NAMES[2])):
-        assert rviz_config(load_robot(robot)) == name
+@pytest.mark.parametrize('name', ['lab_link', 'ur5', 'cibicik_arm', 'canadarm'])
+def test_the_view_is_fitted_to_the_robot_and_all_else_stays(name):
+    robot = load_robot(name)
+    path = Path(write_view(robot))
+    try:
+        fitted, template = read(path), read()
+    finally:
+        path.unlink()
+    view, size = fitted['Visualization Manager']['Views']['Current'], reach(robot)
+    # Upright, and stretched to any side, within the 45 degrees that RViz sees, 4 : 3.
+    up, wide = view['Distance'] * math.tan(math.radians(22.5)) * np.array([1.0, 4.0 / 3.0])
+    focus = [view['Focal Point'][axis] for axis in 'XYZ']
+    assert focus[2] - 0.1 * size > 0.0 and size - focus[2] < up and size - focus[0] < wide
+    assert view['Distance'] < 2.0 * size and view['Near Clip Distance'] < 0.02 * size
+    grid, axes = (fitted['Visualization Manager']['Displays'][at] for at in (0, 3))
+    assert 0.1 * size < grid['Cell Size'] <= 0.3 * size and axes['Marker Scale'] < 0.5 * size
+    for config in (fitted, template):
+        config['Visualization Manager'].pop('Views')
+        config['Visualization Manager']['Displays'][0].pop('Cell Size')
+        config['Visualization Manager']['Displays'][3].pop('Marker Scale')
+    assert fitted == template
+
+
+def test_cells_of_the_grid_are_round_numbers():
+    assert [cell(most) for most in (1.0, 1.9, 2.0, 4.9, 9.9, 0.03)] == pytest.approx(
+        [1.0, 1.0, 2.0, 2.0, 5.0, 0.02])
+
+
+def test_panels_leave_room_for_the_picture():
+    """Without a state of its docks RViz makes them as wide as they like, the view a tenth."""
+    state = bytes.fromhex(read()['Window Geometry']['QMainWindow State'])
+    for panel in read()['Panels']:
+        assert panel['Name'].encode('utf-16-be') in state
 
 
 def test_displays_have_properties_that_rviz_knows(displays):

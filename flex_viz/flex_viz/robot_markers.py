@@ -30,6 +30,7 @@ from flex_viz.visuals import GREY, mesh_path
 
 GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
 INK, NO_COLOUR = (0.35, 0.35, 0.35, 1.0), (0.0, 0.0, 0.0, 0.0)
+WORDS = 0.03           # height of letters, share of the reach: some 13 points high in RViz' window
 LEGEND_RINGS = 4       # the colours are linear between five
 SHAPES = {'box': kinds.CUBE, 'sphere': kinds.SPHERE, 'cylinder': kinds.CYLINDER}
 
@@ -159,9 +160,9 @@ class RobotMarkers:
         for at, name in enumerate(names):
             # Gauges of one section would write over each other: one line lower each.
             x, y, z = places[at].tolist()
-            place = (x, y, z + size * (2.0 + 1.5 * at))
+            place = (x, y, z + WORDS * self._reach * (1.0 + 1.2 * at))
             markers.append(words('gauges', at + 1, f'{name} {told(strain[at], "strain")}', place,
-                                 size, INK))
+                                 WORDS * self._reach, INK))
         return markers
 
     def _wrenches(self, drawn: np.ndarray, pushes: Iterable[Push]) -> list[Marker]:
@@ -187,8 +188,8 @@ class RobotMarkers:
                 markers.append(Marker('wrenches', at, kinds.ARROW, colour=colour, points=points,
                                       scale=(thin, 3.0 * thin, 4.5 * thin)))
             x, y, z = place.tolist()
-            markers.append(words('wrenches', ids[2], push.told(), (x, y, z - 0.03 * self._reach),
-                                 0.02 * self._reach, INK))
+            markers.append(words('wrenches', ids[2], push.told(), (x, y, z - 0.04 * self._reach),
+                                 WORDS * self._reach, INK))
         self._pushed = set(given)
         return markers
 
@@ -207,9 +208,9 @@ class RobotMarkers:
             (1.2, by if self._options.exaggeration == 1.0 else
              f'{by}, drawn {self._options.exaggeration:g} times'))
         for at, (share, text) in enumerate(lines):
-            gap = (0.02 if share else -0.02) * self._reach
+            gap = (0.03 if share else -0.03) * self._reach
             place = (*foot[:2], foot[2] + share * height + gap)
-            markers.append(words('legend', at + 1, text, place, 0.025 * self._reach, INK))
+            markers.append(words('legend', at + 1, text, place, 1.3 * WORDS * self._reach, INK))
         return markers
 
 

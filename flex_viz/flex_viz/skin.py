@@ -11,6 +11,7 @@ STATIONS = 21      # sections along a beam: enough for its fourth mode
 CORNERS = 12       # points around a section
 HAIR, THIN = 0.002, 0.01      # half widths, shares of the length: under the first one a section
 #                               could not be seen, and is drawn as wide as the second
+SLIM = 0.9      # width of a straight link that is drawn beside the bent one, share
 ROUND = ('circle', 'hollow_circle', '')
 
 
@@ -63,8 +64,11 @@ class Skin:
         return np.einsum('pij,pj->pi', self._between(sections), self._from_axis)
 
     def straight(self) -> np.ndarray:
-        """Corners (c, 3), m, of the triangles of the straight link, in the link's frame."""
-        return placed(self._straight, self._origin)
+        """Corners (c, 3), m, of the triangles of the straight link, in the link's frame.
+
+        Slimmer than the bent one: where both are in one place, it is inside and is not seen.
+        """
+        return placed(self._straight * (1.0, SLIM, SLIM), self._origin)
 
     def strain(self, q: np.ndarray) -> np.ndarray:
         """(p,) m/m: axial strain by bending, -y v'' - z w'', positive in tension."""

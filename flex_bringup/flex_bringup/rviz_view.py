@@ -1,0 +1,48 @@
+"""The RViz configuration with a view, a grid and frames in the size of a robot."""
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ament_index_python.packages import get_package_share_directory
+
+from flex_description import Robot
+from flex_viz.reach import reach
+
+# Shares of the reach. RViz sees 45 degrees from top to bottom: upright and stretched robots fit.
+DISTANCE, FOCUS = 1.6, (0.15, 0.0, 0.4)
+NEAREST, AXES, LARGEST_CELL = 0.01, 0.3, 0.3
+
+
+def fitted(config: dict[str, Any], size: float) -> dict[str, Any]:
+    """A configuration as RViz stores it, changed in place for a robot that reaches `size` (m)."""
+    manager = config['Visualization Manager']
+    for display in manager['Displays']:
+        if display['Class'] == 'rviz_default_plugins/Grid':
+            display['Cell Size'] = cell(LARGEST_CELL * size)
+        elif display['Class'] == 'rviz_default_plugins/TF':
+            display['Marker Scale'] = AXES * size
+    view = manager['Views']['Current']
+    view['Distance'], view['Near Clip Distance'] = DISTANCE * size, NEAREST * size
+    view['Focal Point'] = {axis: share * size for axis, share in zip('XYZ', FOCUS)}
+    return config
+
+
+def cell(most: float) -> float:
+    """The largest of ..., 0.5, 1, 2, 5, 10, ... that is not more than `most`."""
+    decade = 10.0 ** math.floor(math.log10(most))
+    return max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= most)
+
+
+def write_view(robot: Robot) -> str:
+    """Path of a new file: rviz/robot.rviz, fitted to the robot. What one changes in RViz and saves
+    is kept in it."""
+    template = Path(get_package_share_directory('flex_bringup'), 'rviz', 'robot.rviz')
+    config = fitted(yaml.safe_load(template.read_text(encoding='utf-8')), reach(robot))
+    with tempfile.NamedTemporaryFile('w', prefix=f'{robot.name}_', suffix='.rviz', delete=False,
+                                     encoding='utf-8') as file:
+        yaml.safe_dump(config, file, sort_keys=False)
+    return file.name
