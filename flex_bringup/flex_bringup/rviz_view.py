@@ -13,7 +13,7 @@ from flex_description import Robot
 from flex_viz.reach import reach
 
 # Shares of the reach. RViz sees 45 degrees from top to bottom: upright and stretched robots fit.
-DISTANCE, FOCUS = 1.6, (0.15, 0.0, 0.4)
+DISTANCE, FOCUS = 1.9, (0.15, 0.0, 0.3)
 NEAREST, AXES, LARGEST_CELL = 0.01, 0.3, 0.3
 
 

@@ -1,4 +1,7 @@
-"""Triangles of a COLLADA file (.dae), placed as its visual scene says; looks are left out."""
+"""Triangles of a COLLADA file (.dae), placed as its visual scene says; looks are left out.
+
+Its up axis is left out too, as RViz does: the file's axes are those of the link.
+"""
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
@@ -7,10 +10,6 @@ import numpy as np
 
 from flex_viz.bent_beam import exponential
 
-# The file's up axis to z up, as RViz and Gazebo show it.
-UP = {'Y_UP': np.array([(1, 0, 0, 0), (0, 0, -1, 0), (0, 1, 0, 0), (0, 0, 0, 1.0)]),
-      'X_UP': np.array([(0, 0, -1, 0), (0, 1, 0, 0), (1, 0, 0, 0), (0, 0, 0, 1.0)]),
-      'Z_UP': np.eye(4)}
 FACES = ('triangles', 'polylist', 'polygons')
 
 
@@ -22,9 +21,8 @@ def collada_triangles(data: bytes) -> np.ndarray:
     for element in root.iter():
         element.tag = element.tag.rpartition('}')[2]
     unit = root.find('asset/unit')
-    axis = root.findtext('asset/up_axis', 'Y_UP').strip()
     meter = float(unit.get('meter', '1')) if unit is not None else 1.0
-    outer = UP[axis] @ np.diag((meter, meter, meter, 1.0))
+    outer = np.diag((meter, meter, meter, 1.0))
     geometries = {element.get('id'): _geometry(element) for element in root.iter('geometry')}
     nodes = {element.get('id'): element for element in root.iter('node')}
     pieces: list[np.ndarray] = []

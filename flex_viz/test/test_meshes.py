@@ -43,8 +43,8 @@ def obj():
 
 
 def collada(faces='triangles'):
-    """In cm, y up, moved by a node: (x, y, z) of the file is (x, -z, y) of ROS."""
-    inside = np.column_stack((CORNERS[:, 0], CORNERS[:, 2], -CORNERS[:, 1])) * 100.0
+    """In cm, moved by a node. It says that y is up, which RViz does not heed."""
+    inside = CORNERS * 100.0
     index = ' '.join(f'{at} 0' for at in FACES.ravel())
     counts = '<vcount>3 3 3 3</vcount>' if faces == 'polylist' else ''
     return f"""<?xml version="1.0"?>
