@@ -51,7 +51,7 @@ class FeedbackLinearization(Controller):
         self._checked, self._too_slow = False, ''
         if not hasattr(self, '_last'):
             self._last: np.ndarray | None = None     # joint positions at the update before
-            self._made: tuple[Any, ...] | None = None
+            self._made: tuple[Any, ...] | None = None     # K, D, half, and what _within gives
 
     def reset(self) -> None:
         self._checked, self._last = False, None
@@ -116,7 +116,7 @@ class FeedbackLinearization(Controller):
                         + self.damping * (wanted.velocity - speed) + self.stiffness * off)
         forces = inertia[:, :joints] @ acceleration + force
         efforts = forces[:joints]
-        if len(forces) > joints:     # M_ee is symmetric and positive definite, and what is added
+        if len(forces) > joints:     # M_ee, and what is added, are symmetric and positive
             _, elastic, bad = dposv(inertia[joints:, joints:], forces[joints:])
             if bad:
                 raise ControlError('feedback_linearization: the inertia of the elastic '
