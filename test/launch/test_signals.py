@@ -27,6 +27,27 @@ class Broken(Node):
 run(Broken)
 """
 
+HELD_UP = """import time
+from rclpy.node import Node
+from flex_dynamics.nodes.common import run
+
+class HeldUp(Node):
+    writing = {writing}
+
+    def __init__(self):
+        super().__init__('held_up')
+        self.create_timer(0.01, self.sleep)
+        self.get_logger().info('ready')
+
+    def sleep(self):
+        time.sleep({seconds})
+        print('written', flush=True)
+        self.writing = False
+        time.sleep(60.0)
+
+run(HeldUp)
+"""
+
 
 @pytest.fixture
 def start():
@@ -121,6 +142,24 @@ def test_a_node_that_still_loads_ends_quietly(number, library, start):
         code, took = node.end(number)
         assert code == 0 and 'Traceback' not in node.text, (code, node.text)
         return took < 3.0
+    assert any(once() for _ in range(ATTEMPTS))
+
+
+@pytest.mark.parametrize('executor', ['lean', 'rclpy'])
+@pytest.mark.parametrize('writing, seconds', [(False, 60.0), (True, 6.0)])
+def test_a_callback_that_goes_on_does_not_hold_the_end_up_unless_it_writes(
+        writing, seconds, executor, start, tmp_path):
+    program = tmp_path / 'held_up.py'
+    program.write_text(HELD_UP.format(writing=writing, seconds=seconds))
+
+    def once():
+        node = start(sys.executable, program, '--ros-args', '-p', f'executor:={executor}')
+        node.wait_for('ready')
+        time.sleep(0.5)
+        code, took = node.end(signal.SIGINT)
+        assert code == 0 and 'Traceback' not in node.text, (code, node.text)
+        assert ('written' in node.text) == writing
+        return took < 3.0 + (seconds if writing else 0.0)
     assert any(once() for _ in range(ATTEMPTS))
 
 

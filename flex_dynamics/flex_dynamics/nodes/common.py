@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -36,6 +37,7 @@ from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 
 LARGEST = sys.float_info.max
 WAKE_UP: list[socket.socket] = []     # open until the end: each further signal is written to it
+PATIENCE = 2.0      # s after a signal for callbacks, nodes and middleware to end by themselves
 
 
 class NodeError(ValueError):
@@ -173,12 +175,19 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
     # rclpy's own handlers take the context away from under a callback that is publishing.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loaded, stop = threading.Event(), Future()
-    _on_signal(lambda: stop.set_result(None) if loaded.is_set() else os._exit(0))
-    nodes: Sequence[Node] = ()
+    nodes: list[Node] = []
+
+    def end() -> None:
+        if not loaded.is_set():
+            os._exit(0)
+        stop.set_result(None)
+        _give_up_on(nodes)
+
+    _on_signal(end)
     executor = None
     try:
         made = make()
-        nodes = [made] if isinstance(made, Node) else made
+        nodes += [made] if isinstance(made, Node) else made
         executor = make_executor(declare(
             nodes[0], 'executor', 'lean', "what calls the callbacks: flex's own executor, or that "
             'of rclpy, which takes several times as long', choices=KINDS, fixed=True))
@@ -207,6 +216,15 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0
+
+
+def _give_up_on(nodes: Sequence[Node]) -> None:
+    """Leave after a while, whoever holds the nodes up: a long callback, or the middleware, which
+    may wait for a process that is gone. A node that is `writing` gets the time that it needs."""
+    time.sleep(PATIENCE)
+    while any(getattr(node, 'writing', False) for node in nodes):
+        time.sleep(0.1)
+    os._exit(0)
 
 
 def _on_signal(action: Callable[[], None]) -> None:

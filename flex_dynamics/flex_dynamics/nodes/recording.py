@@ -30,6 +30,7 @@ class Recording:
         self._node = node
         self._outlets = {outlet.publisher.topic_name: outlet for outlet in outlets}
         self._bag: Bag | None = None
+        self._closing = False
         self._subscriptions: dict[str, Any] = {}
         self._timer: Any = None
         self.problem = ''
@@ -37,6 +38,11 @@ class Recording:
                                 choices=tuple(STORAGES), fixed=True)
         live.text('record', 'folder to record all topics of the robot to, as a rosbag2; it must '
                   'not exist yet; empty ends the recording', self._check, self._set)
+
+    @property
+    def on(self) -> bool:
+        """Whether a bag is open, or being closed."""
+        return self._bag is not None or self._closing
 
     @property
     def text(self) -> str:
@@ -76,12 +82,15 @@ class Recording:
         bag = self._bag
         if bag is None:          # the disk was full just now
             return
+        self._closing = True
         self._leave()
         try:
             bag.close()
             self._node.get_logger().info(f'{bag.count} messages recorded to {bag.path}')
         except BagError as error:
             self._fail(error)
+        finally:
+            self._closing = False
 
     def _leave(self) -> None:
         for outlet in self._outlets.values():
