@@ -7,6 +7,7 @@ import numpy as np
 
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation
+from flex_dynamics.nodes.plant import Drives, Plant
 from flex_dynamics.poses import Poses
 
 
@@ -21,6 +22,9 @@ def warm_up() -> None:
     model.pose(q, model.robot.links[-1].name)
     Poses(model, [(model.robot.links[-1].name, None)]).at(q)
     Simulation(model).advance(1, tau)
+    plant = Plant(model, 1e-3, 1, Drives(tau, tau), tau, deflected=False)
+    plant.gate.accept_all(tau, tau, tau)
+    plant.advance()
     Model(model.robot, 'linear').mass_and_coriolis(q, v)
 
 
