@@ -199,7 +199,7 @@ class Control(Node):
         self._answer(state)
 
     def _answer(self, state: State) -> None:
-        if self._safe.answers(state):
+        if self._safe.why and self._safe.answers(state):
             return
         loop = self.loop
         terms, measurements = self._inputs.take(loop.controller, state.time)

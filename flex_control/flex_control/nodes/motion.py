@@ -73,7 +73,8 @@ class Motion:
     def follow(self, state: State) -> None:
         """Judge and report the motion of a goal at a state, and plan ahead."""
         time = state.time
-        self._period, self._seen = max(time - self._seen, 0), time
+        period = time - self._seen
+        self._period, self._seen = period if period > 0 else 0, time
         if self._check is not None or isinstance(self._loop.trajectory, Prepared):
             self._work()
         if self._action.following is None:
