@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,8 @@ def write_view(robot: Robot) -> str:
     is kept in it."""
     template = Path(get_package_share_directory('flex_bringup'), 'rviz', 'robot.rviz')
     config = fitted(yaml.safe_load(template.read_text(encoding='utf-8')), reach(robot))
-    with tempfile.NamedTemporaryFile('w', prefix=f'{robot.name}_', suffix='.rviz', delete=False,
+    name = re.sub(r'\W', '_', robot.name)      # a robot may be called what no file can be
+    with tempfile.NamedTemporaryFile('w', prefix=f'{name}_', suffix='.rviz', delete=False,
                                      encoding='utf-8') as file:
         yaml.safe_dump(config, file, sort_keys=False)
     return file.name

@@ -1,5 +1,6 @@
 """The RViz configuration: displays, topics and words that RViz and our nodes know."""
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,12 @@ def test_the_view_is_fitted_to_the_robot_and_all_else_stays(name):
         config['Visualization Manager']['Displays'][0].pop('Cell Size')
         config['Visualization Manager']['Displays'][3].pop('Marker Scale')
     assert fitted == template
+
+
+def test_a_robot_may_be_called_what_no_file_can_be():
+    path = Path(write_view(replace(load_robot('lab_link'), name='arm/of two links')))
+    path.unlink()
+    assert path.name.startswith('arm_of_two_links_')
 
 
 def test_cells_of_the_grid_are_round_numbers():
