@@ -4,11 +4,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
 from flex_control.gains import safe_bandwidth, shared_inertia
+from flex_control.kernels import linearizing_efforts as rows
+from flex_control.kernels.linearizing_efforts import linearizing_efforts
 from flex_control.parameters import Parameter
 from flex_control.sampled_loop import sampled_loop
 from flex_control.zero_dynamics import check_joint_outputs
@@ -49,9 +50,13 @@ class FeedbackLinearization(Controller):
         self.damping = 2.0 * self.parameters['damping_ratio'] * bandwidth      # 1/s
         self._inertia = shared_inertia(self.model)
         self._checked, self._too_slow = False, ''
+        self._gather_gains()
         if not hasattr(self, '_last'):
+            n = self.model.n
             self._last: np.ndarray | None = None     # joint positions at the update before
-            self._made: tuple[Any, ...] | None = None     # K, D, half, and what _within gives
+            self._matrices = np.zeros((rows.MATRICES, n, n))
+            self._made: tuple[Any, ...] = None, None, 0.0    # K, D, half, for which they hold
+            self._work = np.zeros((n + 1, n))
 
     def reset(self) -> None:
         self._checked, self._last = False, None
@@ -61,7 +66,13 @@ class FeedbackLinearization(Controller):
 
     def set_drives(self, stiffness, damping) -> None:
         super().set_drives(stiffness, damping)
+        self._gather_gains()
         self._checked = False
+
+    def _gather_gains(self) -> None:
+        self._gains = np.array((self.stiffness, self.damping, self.drive_stiffness,
+                                self.drive_damping))
+        self._drives_damp = bool(self.drive_damping.any())
 
     def update(self, time: float, period: float) -> np.ndarray:
         if self.terms is None:
@@ -74,7 +85,7 @@ class FeedbackLinearization(Controller):
         joints = self.model.n_joints
         position, last = self.q[:joints], self._last
         self._last = position.copy()
-        if last is None or period <= 0.0 or not self.drive_damping.any():
+        if last is None or period <= 0.0 or not self._drives_damp:
             return self.law(time, period)
         # A light joint on a drive that damps settles many times within a period: its speed at one
         # instant says nothing of how far it goes.
@@ -104,36 +115,19 @@ class FeedbackLinearization(Controller):
         """Efforts (n_joints,) to hold over the coming period (s), whose middle is `ahead` (s) of
         the instant of the joint speeds (n_joints,)."""
         assert self.terms is not None
-        joints, wanted = self.model.n_joints, self.reference
-        M, C, K, _, g, _ = self.terms
-        half, v = 0.5 * period, self.v.copy()
-        v[:joints] = speed
-        added, damping = self._within(half)
-        inertia = M + added
-        force = (C + damping) @ v + K @ self.q + g
-        off = wanted.position - self.q[:joints]
-        acceleration = (wanted.acceleration
-                        + self.damping * (wanted.velocity - speed) + self.stiffness * off)
-        forces = inertia[:, :joints] @ acceleration + force
-        efforts = forces[:joints]
-        if len(forces) > joints:     # M_ee, and what is added, are symmetric and positive
-            _, elastic, bad = dposv(inertia[joints:, joints:], forces[joints:])
-            if bad:
-                raise ControlError('feedback_linearization: the inertia of the elastic '
-                                   'coordinates among the terms is not positive definite')
-            efforts = efforts - inertia[:joints, joints:] @ elastic
-        middle = speed + ahead * acceleration
-        drives = (self.drive_stiffness * (off - half * middle)
-                  + self.drive_damping * (wanted.velocity - middle))
-        return efforts - drives
-
-    def _within(self, half: float) -> tuple[np.ndarray, np.ndarray]:
-        """What K and D add within half a period (s) to inertia, and K to damping, both (n, n).
-
-        They are worked out anew when the terms come with other K and D than those before.
-        """
-        assert self.terms is not None
-        K, D, made = self.terms.K, self.terms.D, self._made
-        if made is None or made[0] is not K or made[1] is not D or made[2] != half:
-            made = self._made = K, D, half, half * D + half**2 * K, D + half * K
-        return made[3:]
+        terms, wanted, half = self.terms, self.reference, 0.5 * period
+        matrices = self._matrices
+        matrices[rows.MASS], matrices[rows.CORIOLIS] = terms.M, terms.C
+        if terms.K is not self._made[0] or terms.D is not self._made[1] or half != self._made[2]:
+            self._made = terms.K, terms.D, half
+            matrices[rows.ADDED_INERTIA] = half * terms.D + half**2 * terms.K
+            matrices[rows.DAMPING] = terms.D + half * terms.K
+            matrices[rows.STIFFNESS] = terms.K
+        efforts = np.empty(self.model.n_joints)
+        bad = linearizing_efforts(
+            matrices, terms.g, self._gains, self.q, self.v, speed, wanted.position,
+            wanted.velocity, wanted.acceleration, half, ahead, self._work, efforts)
+        if bad:
+            raise ControlError('feedback_linearization: the inertia of the elastic coordinates '
+                               'among the terms is not positive definite')
+        return efforts

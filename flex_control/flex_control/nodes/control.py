@@ -38,7 +38,8 @@ from flex_dynamics.nodes.common import (
     steady_clock,
 )
 from flex_dynamics.nodes.packed import PackedPublisher
-from flex_dynamics.nodes.state_input import DEPTH, State, StateInput
+from flex_dynamics.nodes.quality import DEPTH
+from flex_dynamics.nodes.state_input import State, StateInput
 
 WATCH = 0.1        # s of wall time between two looks for what is lost
 

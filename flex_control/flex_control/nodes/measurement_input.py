@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Imu, JointState
 
 from flex_control.measurements import Measurements
 from flex_control.nodes.stamped_input import StampedInput
 from flex_dynamics import Model, Sensors
 from flex_dynamics.nodes.common import nanoseconds
-from flex_dynamics.nodes.state_input import DEPTH
+from flex_dynamics.nodes.quality import DEPTH, newest
 from flex_msgs.msg import StrainGauges
 
 
@@ -48,7 +47,7 @@ class MeasurementInput:
         for topic, kind, read in [*topics, *((imu, Imu, self._imu) for imu in self._imus)]:
             self._inputs[topic] = self._make()
             self._node.create_subscription(
-                kind, topic, partial(self._receive, topic, read), QoSProfile(depth=DEPTH))
+                kind, topic, partial(self._receive, topic, read), newest(DEPTH))
 
     def clear(self) -> None:
         """Forget all: time was set back."""

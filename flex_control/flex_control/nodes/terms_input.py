@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
@@ -15,7 +14,7 @@ from flex_dynamics.all_finite import all_finite
 from flex_dynamics.model import Terms
 from flex_dynamics.nodes.common import nanoseconds
 from flex_dynamics.nodes.packed import PackedReader
-from flex_dynamics.nodes.state_input import DEPTH
+from flex_dynamics.nodes.quality import newest
 from flex_msgs.msg import DynamicsTerms
 
 FIELDS = ('mass', 'coriolis', 'stiffness', 'damping', 'gravity', 'input')
@@ -44,7 +43,7 @@ class TermsInput:
         """Listen from now on."""
         if self._subscription is None:
             self._subscription = self._node.create_subscription(
-                DynamicsTerms, 'dynamics_terms', self._receive, QoSProfile(depth=DEPTH), raw=True)
+                DynamicsTerms, 'dynamics_terms', self._receive, newest(), raw=True)
 
     def _receive(self, data: bytes) -> None:
         found = self._reader.read(data)

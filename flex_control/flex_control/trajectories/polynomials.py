@@ -24,6 +24,7 @@ class PiecewisePolynomial(Trajectory):
                  coefficients: np.ndarray) -> None:
         self.times, self.positions = times, positions
         self.start, self.end = float(times[0]), float(times[-1])
+        self._rests = Reference.at_rest(positions[0]), Reference.at_rest(positions[-1])
         self._instants = times.tolist()
         self._powers = np.arange(coefficients.shape[1])
         scale = 1.0 / np.diff(times)[:, None, None]
@@ -33,7 +34,7 @@ class PiecewisePolynomial(Trajectory):
 
     def sample(self, time: float) -> Reference:
         if not self.start <= time < self.end:
-            return Reference.at_rest(self.positions[0 if time < self.start else -1])
+            return self._rests[time >= self.end]
         at = bisect.bisect_right(self._instants, time) - 1
         u = (time - self._instants[at]) / (self._instants[at + 1] - self._instants[at])
         return Reference(*(u**self._powers @ self._derivatives[at]))

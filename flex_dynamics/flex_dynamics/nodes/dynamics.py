@@ -19,9 +19,9 @@ from flex_dynamics.nodes.common import (
     steady_clock,
 )
 from flex_dynamics.nodes.packed import PackedPublisher
+from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.rotations import quaternion
-from flex_dynamics.nodes.state_input import DEPTH, State, StateInput
-from flex_dynamics.nodes.unwaited import Unwaited
+from flex_dynamics.nodes.state_input import State, StateInput
 from flex_msgs.msg import DynamicsTerms
 from flex_msgs.srv import GetDynamics
 
@@ -45,9 +45,8 @@ class Dynamics(Node):
         self._topic = self.create_publisher(DynamicsTerms, 'dynamics_terms',
                                             QoSProfile(depth=DEPTH))
         self.create_service(GetDynamics, '~/get_dynamics', self._answer)
-        self._states = Unwaited()        # until someone listens
-        self._input = StateInput(self, model, self._publish, self._states,
-                                 round(1e9 / rate) if rate else 0)
+        self._input = StateInput(self, model, self._publish,
+                                 period=round(1e9 / rate) if rate else 0)
         self._published = 0
         self.create_timer(LOOK, self._look, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
@@ -55,15 +54,8 @@ class Dynamics(Node):
                                f'{f"{rate:g} a second" if rate else "for every state"}')
 
     def _look(self) -> None:
-        """Take every state while someone listens, else one now and then: to be woken by a thousand
-        states a second costs a tenth of a core."""
-        idle = self._topic.get_subscription_count() == 0
-        if idle != self._states.unwaited:
-            self._states.unwaited = idle
-            if self.executor is not None:
-                self.executor.wake()
-        if idle:
-            self._input.look()
+        """Listen to states while someone listens to the terms."""
+        self._input.listen(self._topic.get_subscription_count() > 0)
 
     def _publish(self, state: State) -> None:
         terms = self.model.terms(state.q, state.v)
@@ -128,8 +120,10 @@ class Dynamics(Node):
         return state[0], state[1]
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
-        heard = self._input.received > 0
-        return (DiagnosticStatus.OK, 'running' if heard else 'waiting for a state', {
+        text = 'running' if self._input.received else 'waiting for a state'
+        if not self._input.listening:
+            text = 'idle: nobody listens to dynamics_terms'
+        return (DiagnosticStatus.OK, text, {
             'states received': self._input.received,
             'states rejected': self._input.rejected,
             'terms published': self._published,

@@ -22,8 +22,8 @@ from flex_dynamics.nodes.common import floats, stamp
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.plant import Plant
+from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
-from flex_dynamics.nodes.state_input import DEPTH
 from flex_dynamics.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
 

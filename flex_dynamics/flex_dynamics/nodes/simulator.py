@@ -30,6 +30,7 @@ from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
 from flex_dynamics.nodes.packed import PackedClock, PackedPublisher
 from flex_dynamics.nodes.payload_services import PayloadServices
+from flex_dynamics.nodes.quality import DEPTH, newest
 from flex_dynamics.nodes.real_time_thread import RealTimeThread
 from flex_dynamics.nodes.recording import Recording
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
@@ -38,7 +39,6 @@ from flex_dynamics.nodes.simulation_services import SimulationServices
 from flex_dynamics.nodes.simulator_parameters import declare_plant, declare_timing
 from flex_dynamics.nodes.simulator_status import status
 from flex_dynamics.nodes.speedometer import Speedometer
-from flex_dynamics.nodes.state_input import DEPTH
 from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_dynamics.nodes.wrench_input import WrenchInput
 from flex_msgs.msg import FlexState
@@ -89,7 +89,7 @@ class Simulator(Node):
         # Deep enough that a second driver does not push the first one's commands out. Free running
         # a command acts from the next period on: it is taken then.
         self._commands = self.create_subscription(
-            JointState, 'joint_commands', receive, QoSProfile(depth=QUEUE), raw=True,
+            JointState, 'joint_commands', receive, newest(QUEUE), raw=True,
             callback_group=None if self.timing.lockstep else Unwaited())
         self._reader = CommandReader()
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout

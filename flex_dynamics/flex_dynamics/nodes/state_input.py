@@ -7,18 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.all_finite import all_finite
 from flex_dynamics.nodes.common import declare, nanoseconds
 from flex_dynamics.nodes.packed import PackedReader
-from flex_dynamics.nodes.unwaited import newest
+from flex_dynamics.nodes.quality import newest
+from flex_dynamics.nodes.unwaited import newest_of
 from flex_msgs.msg import FlexState
-
-DEPTH = 100      # of publishers: a recorder that falls behind for a moment loses nothing
 
 
 class State(NamedTuple):
@@ -53,13 +52,28 @@ class StateInput:
         self.received = 0
         self.rejected = 0
         self._kind: Any = JointState if self._static else FlexState
-        self.subscription = node.create_subscription(
-            self._kind, topic, self._receive, QoSProfile(depth=1),     # only the newest counts
-            callback_group=group, raw=True)
+        self._topic, self._group = topic, group
+        self._subscription: Subscription | None = None
+        self.listen()
+
+    @property
+    def listening(self) -> bool:
+        return self._subscription is not None
+
+    def listen(self, on: bool = True) -> None:
+        """Begin to listen, or leave off: a thousand states a second cost those who send them,
+        too."""
+        if on and self._subscription is None:
+            self._subscription = self._node.create_subscription(
+                self._kind, self._topic, self._receive, newest(), callback_group=self._group,
+                raw=True)
+        elif not on and self._subscription is not None:
+            self._node.destroy_subscription(self._subscription)
+            self._subscription = None
 
     def look(self) -> None:
         """Read the newest state in the queue, if nobody waits for them."""
-        data = newest(self.subscription)
+        data = newest_of(self._subscription)
         if data is not None:
             self._receive(data)
 

@@ -11,18 +11,15 @@ from rclpy.callback_groups import CallbackGroup
 
 
 class Unwaited(CallbackGroup):
-    """Entities that do not wake the executor: neither rclpy's nor that of flex_dynamics.
-
-    Who sets `unwaited` to False has them waited for, from the executor's next `wake` on.
-    """
+    """Entities that do not wake the executor: neither rclpy's nor that of flex_dynamics."""
 
     unwaited = True
 
     def can_execute(self, entity: Any) -> bool:
-        return not self.unwaited
+        return False
 
     def beginning_execution(self, entity: Any) -> bool:
-        return not self.unwaited
+        return False
 
     def ending_execution(self, entity: Any) -> None:
         pass
@@ -36,7 +33,7 @@ def waiting(subscription: Any) -> Iterator[tuple[Any, dict[str, int]]]:
             yield taken
 
 
-def newest(subscription: Any) -> Any:
+def newest_of(subscription: Any) -> Any:
     """The newest message in the queue of a subscription, or None; the others are gone."""
     last = None
     for message, _ in waiting(subscription):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
 from flex_dynamics import Model
+from flex_dynamics.nodes.quality import newest
 from flex_dynamics.nodes.state_input import State, StateInput
-from flex_dynamics.nodes.unwaited import Unwaited, newest
+from flex_dynamics.nodes.unwaited import Unwaited, newest_of
 
 
 class Latest:
@@ -21,11 +21,11 @@ class Latest:
 
     def __init__(self, node: Node, kind: Any, topic: str) -> None:
         self._subscription = node.create_subscription(
-            kind, topic, lambda _: None, QoSProfile(depth=1), callback_group=Unwaited())
+            kind, topic, lambda _: None, newest(), callback_group=Unwaited())
 
     def take(self) -> Any:
         """The newest message since the last call, or None."""
-        return newest(self._subscription)
+        return newest_of(self._subscription)
 
 
 class LatestState(StateInput):

@@ -1,0 +1,1 @@
+"""Compiled inner loops of controllers; numba over flat arrays, no allocation."""
