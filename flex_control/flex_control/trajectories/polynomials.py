@@ -34,7 +34,7 @@ class PiecewisePolynomial(Trajectory):
 
     def sample(self, time: float) -> Reference:
         if not self.start <= time < self.end:
-            return self._rests[time >= self.end]
+            return self._rests[0 if time < self.start else 1]
         at = bisect.bisect_right(self._instants, time) - 1
         u = (time - self._instants[at]) / (self._instants[at + 1] - self._instants[at])
         return Reference(*(u**self._powers @ self._derivatives[at]))
