@@ -214,9 +214,9 @@ def set_up() -> str:
     if step('packages', package_key,
             lambda: colcon('packages', list(PYTHON_PACKAGES), env, python)):
         done.append(f'built {len(PYTHON_PACKAGES)} Python packages')
-    dynamics = ROOT / 'flex_dynamics' / 'flex_dynamics'
-    kernels_key = digest([*sources(dynamics / 'kernels', '*.py'), dynamics / 'warm_up.py'],
-                         wheels_key)
+    compiled = [ROOT / name / name for name in ('flex_dynamics', 'flex_control')]
+    kernels_key = digest([path for folder in compiled for path in (
+        *sources(folder / 'kernels', '*.py'), folder / 'warm_up.py')], wheels_key)
     if step('kernels', kernels_key, lambda: warm_up(env)):
         done.append('compiled the kernels')
     what = ', '.join(done) + f' in {time.monotonic() - began:.0f} s' if done else 'up to date'
@@ -224,8 +224,8 @@ def set_up() -> str:
 
 
 def warm_up(env: dict[str, str]) -> None:
-    run('kernels', ['bash', '-c', '. ./env.sh && python3 -m flex_dynamics.warm_up'], env,
-        lambda line: line.strip())
+    run('kernels', ['bash', '-c', '. ./env.sh && python3 -m flex_dynamics.warm_up && '
+                    'python3 -m flex_control.warm_up'], env, lambda line: line.strip())
 
 
 def browser() -> str:

@@ -9,10 +9,11 @@ from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
 from flex_control.gains import safe_bandwidth, shared_inertia
 from flex_control.kernels import linearizing_efforts as rows
-from flex_control.kernels.linearizing_efforts import linearizing_efforts
+from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_efforts
 from flex_control.parameters import Parameter
 from flex_control.sampled_loop import sampled_loop
 from flex_control.zero_dynamics import check_joint_outputs
+from flex_dynamics.kernels.handle import prepare
 
 SHARE_OF_FIRST_FREQUENCY = 0.4
 MOST_GROWTH = 50.0      # 1/s; what grows faster throws the arm about within tenths of a second
@@ -52,6 +53,7 @@ class FeedbackLinearization(Controller):
         self._checked, self._too_slow = False, ''
         self._gather_gains()
         if not hasattr(self, '_last'):
+            prepare(linearizing_efforts, *SIGNATURE)
             n = self.model.n
             self._last: np.ndarray | None = None     # joint positions at the update before
             self._matrices = np.zeros((rows.MATRICES, n, n))
@@ -125,9 +127,15 @@ class FeedbackLinearization(Controller):
             matrices[rows.STIFFNESS] = terms.K
         efforts = np.empty(self.model.n_joints)
         bad = linearizing_efforts(
-            matrices, terms.g, self._gains, self.q, self.v, speed, wanted.position,
-            wanted.velocity, wanted.acceleration, half, ahead, self._work, efforts)
+            matrices, piece(terms.g), self._gains, piece(self.q), piece(self.v), piece(speed),
+            piece(wanted.position), piece(wanted.velocity), piece(wanted.acceleration), half,
+            ahead, self._work, efforts)
         if bad:
             raise ControlError('feedback_linearization: the inertia of the elastic coordinates '
                                'among the terms is not positive definite')
         return efforts
+
+
+def piece(values) -> np.ndarray:
+    """The same numbers as one piece of memory, as the kernel takes them; mostly they are."""
+    return np.ascontiguousarray(values, dtype=float)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from numba import njit, types
 
+from flex_dynamics.kernels.handle import MATRIX, NUMBERS
 from flex_dynamics.kernels.layout import OPTIONS
 
 # Of `matrices` (5, n, n)
@@ -24,7 +25,9 @@ BY_POSITION = 0        # 1/s2
 BY_SPEED = 1           # 1/s
 DRIVE_STIFFNESS = 2
 DRIVE_DAMPING = 3
-GAINS = 4
+
+SIGNATURE = (types.Array(types.float64, 3, 'C'), NUMBERS, MATRIX, *[NUMBERS] * 6, types.float64,
+             types.float64, MATRIX, NUMBERS)
 
 
 @njit(**OPTIONS)
