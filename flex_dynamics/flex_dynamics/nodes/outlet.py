@@ -2,44 +2,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 
-ASK = 0.02      # s of wall time between two looks for readers: to look takes as long as to write
-
 
 class Outlet:
-    """A publisher; `record`, if set, gets the bytes of every message that goes out."""
+    """A publisher that knows, from the last `look`, whether a message would reach anyone (wanted).
+    """
 
     def __init__(self, node: Node, kind: Any, topic: str, quality: QoSProfile) -> None:
         self.quality = quality
         self.publisher = node.create_publisher(kind, topic, quality)
-        self.record: Callable[[Outlet, bytes], None] | None = None
-        self._looked, self._read = -ASK, False
+        self._record: Callable[[Outlet, bytes], None] | None = None
+        self.wanted = False
 
-    @property
-    def wanted(self) -> bool:
-        """Whether a message would reach anyone; a new reader is known of within ASK."""
-        if self.record is not None:
-            return True
-        now = monotonic()
-        if now - self._looked > ASK:
-            self._looked, self._read = now, self.publisher.get_subscription_count() > 0
-        return self._read
+    def record(self, ear: Callable[[Outlet, bytes], None] | None) -> None:
+        """From now on `ear`, if there is one, gets the bytes of every message that goes out."""
+        self._record = ear
+        self.look()
 
-    def look_again(self) -> None:
-        """Look for readers at the next question."""
-        self._looked = -ASK
+    def look(self) -> None:
+        """Look for readers; it takes as long as to write."""
+        self.wanted = self._record is not None or self.publisher.get_subscription_count() > 0
 
     def publish(self, message: Any) -> None:
         """Send a message, or the bytes of one."""
-        if self.record is None:
+        if self._record is None:
             self.publisher.publish(message)
             return
         data = message if isinstance(message, bytes) else serialize_message(message)
         self.publisher.publish(data)
-        self.record(self, data)
+        self._record(self, data)

@@ -1,13 +1,16 @@
 """Keeps simulated time on the wall clock, and counts where it could not."""
 from __future__ import annotations
 
+import math
+
 LONGEST_LAG = 0.1     # s; a simulator further behind lets time slip instead of racing
+ROUNDING = 1e-4       # of a period
 
 
 class Pacing:
     """How many output periods are due. All times in s, wall times from any steady clock.
 
-    To be asked once a period, by a timer; the first question after a restart is time zero.
+    The first question after a restart is time zero.
     """
 
     def __init__(self, period: float, factor: float) -> None:
@@ -25,11 +28,7 @@ class Pacing:
         period. What is more than LONGEST_LAG late is dropped."""
         if self._origin is None:
             self._origin, self._done = now, 0
-        waited = (now - self._origin) * self.factor / self.period - self._done
-        if 0.5 < waited < 1.0:       # not this question is early, but those before were late
-            self._origin -= (1.0 - waited) * self.period / self.factor
-            waited = 1.0
-        due = int(waited)
+        due = int((now - self._origin) * self.factor / self.period - self._done + ROUNDING)
         if due > 1:
             self.overruns += 1
         most = max(1, int(LONGEST_LAG * self.factor / self.period))
@@ -39,3 +38,9 @@ class Pacing:
             due = most
         self._done += due
         return due
+
+    def pause(self, now: float) -> float:
+        """Wall time until the next period is due; infinite before the first question."""
+        if self._origin is None:
+            return math.inf
+        return self._origin + (self._done + 1) * self.period / self.factor - now

@@ -69,7 +69,7 @@ class Recording:
             return
         for name, outlet in self._outlets.items():
             bag.add_topic(name, _kind(outlet.publisher.msg_type), outlet.quality)
-            outlet.record = self._write_own
+            outlet.record(self._write_own)
         self._timer = self._node.create_timer(LOOK, self._look, clock=steady_clock())
         self._look()
         self._node.get_logger().info(f'recording to {bag.path}')
@@ -94,7 +94,7 @@ class Recording:
 
     def _leave(self) -> None:
         for outlet in self._outlets.values():
-            outlet.record = None
+            outlet.record(None)
         for subscription in filter(None, self._subscriptions.values()):
             self._node.destroy_subscription(subscription)
         self._subscriptions.clear()

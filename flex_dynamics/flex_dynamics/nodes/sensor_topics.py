@@ -46,10 +46,14 @@ class Readings(ABC):
         """Forget the readings that are on their way."""
         self._delay.clear()
 
+    def look(self) -> None:
+        """Look who reads."""
+        for outlet in self.outlets:
+            outlet.look()
+
     def look_again(self, tick: int) -> None:
         """A reader who has come while time stands still gets the present reading too."""
-        for outlet in self.outlets:
-            outlet.look_again()
+        self.look()
         if not self._ready and self._wanted():
             self.read(tick)
 
@@ -75,7 +79,10 @@ class Readings(ABC):
     def _wanted(self) -> bool:
         if self.inner or self._delay.ticks:      # delayed readings are taken before one asks
             return bool(self.outlets)
-        return any(outlet.wanted for outlet in self.outlets)
+        for outlet in self.outlets:
+            if outlet.wanted:
+                return True
+        return False
 
 
 class Encoders(Readings):

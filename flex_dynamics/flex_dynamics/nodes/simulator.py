@@ -44,6 +44,8 @@ from flex_dynamics.nodes.wrench_input import WrenchInput
 from flex_msgs.msg import FlexState
 
 QUEUE = 10        # commands that wait to be read
+ASK = 0.02        # s of wall time between two looks for readers of the sensors
+SLICE = 0.005     # s of wall time until services and other topics get their turn
 RESEND = 0.2      # s of wall time between two copies of a state while simulated time stands still
 
 
@@ -70,7 +72,7 @@ class Simulator(Node):
         self._command_tick = 0       # of the state that the last command answered
         self._rejected, self._reason = 0, ''
         self._silence = ''           # lockstep: who is waited for, once patience has ended
-        self._waits_since = self._published = time.monotonic()
+        self._waits_since = self._published = self._look_at = time.monotonic()
 
         state = FlexState(name=list(model.names), joint_count=model.n_joints,
                           position=self.plant.q, velocity=self.plant.v)
@@ -164,10 +166,10 @@ class Simulator(Node):
         self._publish()
 
     def _on_timer(self) -> None:
-        if not self.timing.lockstep:
-            for data, info in islice(waiting(self._commands), QUEUE):
-                self._receive(data, info)
-        self._pump()
+        if self.timing.lockstep:
+            self._pump()
+        else:
+            self._run_by_the_clock()
         now = time.monotonic()
         if now - self._published >= RESEND:
             self._publish_again()    # for those who come late, and to show that we live
@@ -175,6 +177,19 @@ class Simulator(Node):
             if now - self._waits_since > self.timing.lockstep_timeout:
                 self._silence = self._who_is_silent()
                 self.get_logger().warning(self._silence)
+
+    def _run_by_the_clock(self) -> None:
+        """Free running, for a slice of time: to wait in the executor for each period costs more
+        than the period itself."""
+        now = time.monotonic()
+        until, pause = now + SLICE, 0.0
+        while pause < SLICE and now < until:
+            time.sleep(max(pause, 0.0))
+            for data, info in islice(waiting(self._commands), QUEUE):
+                self._receive(data, info)
+            self._pump()
+            now = time.monotonic()
+            pause = self._pacing.pause(now)
 
     def _pump(self) -> None:
         """Run the periods that are due: in lockstep, those whose command has come."""
@@ -212,6 +227,10 @@ class Simulator(Node):
         self.tick += 1
         self._waits_since, self._silence = time.monotonic(), ''
         self._speed.count(self._waits_since - began)
+        if self._waits_since > self._look_at:
+            self._look_at = self._waits_since + ASK
+            for sensor in self._sensors:
+                sensor.look()
         self._read_sensors()
         self._publish()
         if self._credits and not self.playing:
