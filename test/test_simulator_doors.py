@@ -103,13 +103,14 @@ def test_a_bag_gives_back_what_was_written(storage, tmp_path):
     state = FlexState(name=['a'], joint_count=1, position=[0.25], velocity=[-1.0])
     push = WrenchStamped()
     push.wrench.torque.z = 3.5
-    for _ in range(3):
-        bag.write('/flex_state', serialize_message(state))
-    bag.write('/wrench', serialize_message(push))
+    for when in (1000, 2000, 3000):
+        bag.write('/flex_state', serialize_message(state), when)
+    bag.write('/wrench', serialize_message(push), 1500)      # taken late, it lies where it came
     bag.close()
     with AnyReader([tmp_path / 'bag']) as found:
         messages = [(c.topic, found.deserialize(data, c.msgtype))
                     for c, _, data in found.messages()]
+        assert [when for _, when, _ in found.messages()] == [1000, 1500, 2000, 3000]
         offered = {c.topic: c.ext.offered_qos_profiles[0] for c in found.connections}
     assert [topic for topic, _ in messages].count('/flex_state') == 3
     topics = dict(messages)
@@ -131,7 +132,7 @@ def test_a_file_that_may_not_grow_ends_a_bag_with_the_reason(storage, tmp_path):
     try:
         with pytest.raises(BagError, match='ended after .* messages'):
             for _ in range(1000):
-                bag.write('/flex_state', bytes(10_000))
+                bag.write('/flex_state', bytes(10_000), 0)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         bag.abort()

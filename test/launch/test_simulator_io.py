@@ -1,6 +1,7 @@
 """What goes into the simulator and what comes out: sensors, pushes, payloads, recordings."""
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from simulation_interfaces.srv import (
     SetSimulationState,
     StepSimulation,
 )
+from std_msgs.msg import Int32
 
 from flex_description import load_robot
 from flex_dynamics import Model, Sensors
@@ -46,7 +48,7 @@ PARAMETERS = {
         'imu.gyro_noise': 0.02, 'imu.acceleration_quantisation': 0.01, 'imu.orientation': False,
     }},
 }
-BAG, LAST_BAG = Path(FOLDER.name, 'run'), Path(FOLDER.name, 'until_the_end')
+BAG, FAST_BAG, LAST_BAG = (Path(FOLDER.name, name) for name in ('run', 'fast', 'until_the_end'))
 
 
 @pytest.mark.launch_test
@@ -346,6 +348,24 @@ class TestSimulator(unittest.TestCase):
                 assert list(found.name) == list(MODEL.names)
                 compared += 1
         assert compared > 50
+
+    def test_a_recording_has_all_of_a_fast_topic_of_another_node(self):
+        assert self.parameters.set('record', str(FAST_BAG)) == ''
+        publisher = self.graph.node.create_publisher(Int32, 'counter', 2000)
+        self.graph.until(publisher.get_subscription_count, 'the recorder')
+        began = time.time_ns()
+        for number in range(2000):                     # a thousand a second
+            publisher.publish(Int32(data=number))
+            time.sleep(0.001)
+        ended = time.time_ns()
+        self.graph.spin(0.2)
+        assert self.parameters.set('record', '') == ''
+        self.graph.node.destroy_publisher(publisher)
+        with AnyReader([FAST_BAG]) as bag:
+            found = [(when, bag.deserialize(data, c.msgtype).data) for c, when, data
+                     in bag.messages([c for c in bag.connections if c.topic == '/counter'])]
+        assert [number for _, number in found] == list(range(2000))
+        assert began <= found[0][0] < found[-1][0] <= ended       # when they came, in their order
 
     def test_z_a_recording_that_is_under_way_at_the_end(self):
         assert self.parameters.set('record', str(LAST_BAG)) == ''

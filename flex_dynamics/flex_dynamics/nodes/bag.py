@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import re
 import sqlite3
-import time
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,10 +56,10 @@ class Bag:
         except FAILURES as error:
             raise BagError(f'cannot record {topic}: {error}') from None
 
-    def write(self, topic: str, data: bytes) -> None:
-        """Keep a message; its time is the wall clock's, as in `ros2 bag record`."""
+    def write(self, topic: str, data: bytes, when: int) -> None:
+        """Keep a message that came at `when`, ns of the wall clock, as in `ros2 bag record`."""
         try:
-            self._writer.write(self._connections[topic], time.time_ns(), data)
+            self._writer.write(self._connections[topic], when, data)
         except FAILURES as error:
             raise BagError(f'recording to {self.path} ended after {self.count} messages: '
                            f'{error}') from None

@@ -6,8 +6,8 @@ topics of other nodes are subscribed to as they appear.
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from rclpy.node import Node
@@ -17,8 +17,10 @@ from flex_dynamics.nodes.bag import STORAGES, Bag, BagError
 from flex_dynamics.nodes.common import NodeError, declare, steady_clock
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.outlet import Outlet
+from flex_dynamics.nodes.unwaited import Unwaited, waiting
 
-DEPTH = 1000             # of subscriptions: the simulator reads them between its periods
+DEPTH = 1000             # of subscriptions
+TAKE = 0.02              # s of wall time between two looks for messages; they wake nobody
 LOOK = 0.5               # s of wall time between two looks for new topics
 SHARED = ('/diagnostics', '/tf', '/tf_static', '/rosout')     # outside a namespace
 
@@ -32,7 +34,7 @@ class Recording:
         self._bag: Bag | None = None
         self._closing = False
         self._subscriptions: dict[str, Any] = {}
-        self._timer: Any = None
+        self._timers: list[Any] = []
         self.problem = ''
         self._storage = declare(node, 'record_storage', 'mcap', 'file format of recordings',
                                 choices=tuple(STORAGES), fixed=True)
@@ -70,7 +72,8 @@ class Recording:
         for name, outlet in self._outlets.items():
             bag.add_topic(name, _kind(outlet.publisher.msg_type), outlet.quality)
             outlet.record(self._write_own)
-        self._timer = self._node.create_timer(LOOK, self._look, clock=steady_clock())
+        self._timers = [self._node.create_timer(period, action, clock=steady_clock())
+                        for period, action in ((TAKE, self._drain), (LOOK, self._look))]
         self._look()
         self._node.get_logger().info(f'recording to {bag.path}')
 
@@ -98,9 +101,9 @@ class Recording:
         for subscription in filter(None, self._subscriptions.values()):
             self._node.destroy_subscription(subscription)
         self._subscriptions.clear()
-        if self._timer is not None:
-            self._node.destroy_timer(self._timer)
-            self._timer = None
+        for timer in self._timers:
+            self._node.destroy_timer(timer)
+        self._timers.clear()
         self._bag = None
 
     def _fail(self, error: BagError) -> None:
@@ -112,13 +115,13 @@ class Recording:
             self._leave()
 
     def _write_own(self, outlet: Outlet, data: bytes) -> None:
-        self._write(outlet.publisher.topic_name, data)
+        self._write(outlet.publisher.topic_name, data, time.time_ns())
 
-    def _write(self, topic: str, data: bytes) -> None:
+    def _write(self, topic: str, data: bytes, when: int) -> None:
         if self._bag is None:
             return
         try:
-            self._bag.write(topic, data)
+            self._bag.write(topic, data, when)
         except BagError as error:
             self._fail(error)
 
@@ -153,16 +156,14 @@ class Recording:
         assert self._bag is not None
         self._bag.add_topic(topic, kind, quality)
         self._subscriptions[topic] = self._node.create_subscription(
-            message, topic, partial(self._write, topic), quality, raw=True)
+            message, topic, lambda _: None, quality, raw=True, callback_group=Unwaited())
 
     def _drain(self) -> None:
-        """Write what has arrived and was not looked at yet."""
+        """Write what has arrived and was not looked at yet, with the time of its arrival."""
         for topic, subscription in list(self._subscriptions.items()):
-            while self._bag is not None and subscription is not None:
-                taken = subscription.handle.take_message(subscription.msg_type, True)
-                if taken is None:
-                    break
-                self._write(topic, taken[0])
+            if subscription is not None and self._bag is not None:
+                for data, info in waiting(subscription):
+                    self._write(topic, data, info['received_timestamp'])
 
 
 def _kind(message: Any) -> str:

@@ -79,10 +79,7 @@ class Readings(ABC):
     def _wanted(self) -> bool:
         if self.inner or self._delay.ticks:      # delayed readings are taken before one asks
             return bool(self.outlets)
-        for outlet in self.outlets:
-            if outlet.wanted:
-                return True
-        return False
+        return any(outlet.wanted for outlet in self.outlets)
 
 
 class Encoders(Readings):

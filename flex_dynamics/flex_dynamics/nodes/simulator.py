@@ -187,6 +187,7 @@ class Simulator(Node):
             time.sleep(max(pause, 0.0))
             for data, info in islice(waiting(self._commands), QUEUE):
                 self._receive(data, info)
+            self._wrenches.take()
             self._pump()
             now = time.monotonic()
             pause = self._pacing.pause(now)

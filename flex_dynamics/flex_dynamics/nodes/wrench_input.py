@@ -9,6 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare, nanoseconds, stamp
+from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.srv import ApplyWrench
 
 TOLD = 0.1      # s
@@ -55,7 +56,10 @@ class WrenchInput:
         self._duration = declare(
             simulator, 'external_wrench.duration', 0.1, 'simulated s that a message on '
             'external_wrench acts, unless the next one comes', lower=1e-3, upper=1e3, fixed=True)
-        simulator.create_subscription(WrenchStamped, 'external_wrench', self._on_message, 10)
+        # As commands: free running they are taken when a period begins.
+        self._topic = simulator.create_subscription(
+            WrenchStamped, 'external_wrench', self._on_message, 10,
+            callback_group=None if simulator.timing.lockstep else Unwaited())
         simulator.create_service(ApplyWrench, '~/apply_wrench', self._on_request)
         self._applied = simulator.create_publisher(WrenchStamped, 'applied_wrench', 10)
 
@@ -78,7 +82,16 @@ class WrenchInput:
                 self._applied.publish(push.message)
         return [(push.frame, push.x, push.wrench) for push in acting]
 
+    def take(self) -> None:
+        """Take the messages that have come."""
+        for message, _ in waiting(self._topic):
+            self._take(message)
+
     def _on_message(self, message: WrenchStamped) -> None:
+        self._take(message)
+        self.take()
+
+    def _take(self, message: WrenchStamped) -> None:
         try:
             self._streamed[message.header.frame_id] = self._push(message, self._duration)
         except DynamicsError as error:
