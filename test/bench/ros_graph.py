@@ -54,6 +54,7 @@ class Reading:
     processor: dict[str, float]
     text: str
     scheduling: str
+    heard: int               # messages on joint_states
 
 
 def measure(report: Report) -> None:
@@ -97,13 +98,15 @@ def _lockstep(report: Report, rate: float, what: str,
 
 def _free(report: Report) -> None:
     params = {'simulator': {**SIMULATOR, 'rate': 1000.0}, 'control': SOFT}
-    first, last = _run(params, ['sync:=free'], 60.0)
-    factor = _factor(first, last)
+    first, last = _run(params, ['sync:=free'], 60.0, read_joints=True)
+    factor, heard = _factor(first, last), (last.heard - first.heard) / (last.wall - first.wall)
     share = (last.processor['simulator'] - first.processor['simulator']) / (last.wall - first.wall)
     late = (last.overruns - first.overruns) / (1000.0 * (last.simulated - first.simulated))
     name = 'free running, 1 kHz states, 60 s'
     report.add(SECTION, Row('a bare loop of sleeps, 1 kHz, on this machine: late by a period',
                             f'{_bare_loop():.2%}'))
+    report.add(SECTION, Row(f'{name}: joint_states heard by a listener beside the control node',
+                            f'{heard:.0f} a second'))
     report.add(SECTION, Row(f'{name}: scheduling of the simulator', last.scheduling))
     report.add(SECTION, Row(f'{name}: real-time factor', f'{factor:.3f}', '1.00',
                             abs(factor - 1.0) < 0.005))
@@ -160,13 +163,17 @@ def _processor(first: Reading, last: Reading) -> dict[str, float]:
             for name, spent in last.processor.items() if name in first.processor}
 
 
-def _run(params: dict[str, dict[str, Any]], arguments: list[str],
-         seconds: float) -> tuple[Reading, Reading]:
-    """Two readings, `seconds` of wall time apart, of a graph that runs."""
+def _run(params: dict[str, dict[str, Any]], arguments: list[str], seconds: float,
+         read_joints: bool = False) -> tuple[Reading, Reading]:
+    """Two readings, `seconds` of wall time apart, of a graph that runs; with a listener to
+    joint_states, which are not sent without one, if asked for."""
     import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
+    from rclpy.qos import qos_profile_sensor_data
+    from sensor_msgs.msg import JointState
 
     readings: list[Reading] = []
+    joint_states: list[None] = []
 
     def listen(message: Any) -> None:
         for status in message.status:
@@ -177,12 +184,16 @@ def _run(params: dict[str, dict[str, Any]], arguments: list[str],
                     stamp.sec + 1e-9 * stamp.nanosec, float(values['simulated time (s)']),
                     int(values['overruns']),
                     {name: _processor_time(pid) for name, pid in processes.items()},
-                    status.message, values['scheduling']))
+                    status.message, values['scheduling'], len(joint_states)))
 
     with _launched(params, arguments) as (launch, processes):
         rclpy.init()
         node = rclpy.create_node('bench')
         node.create_subscription(DiagnosticArray, '/diagnostics', listen, 10)
+        if read_joints:
+            node.create_subscription(JointState, 'joint_states',
+                                     lambda _: joint_states.append(None),
+                                     qos_profile_sensor_data)
         began = time.monotonic()
         try:
             while not readings or readings[-1].wall - readings[0].wall < SETTLE + seconds:
