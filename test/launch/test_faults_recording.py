@@ -31,12 +31,12 @@ class Simulator:
         for line in self.process.stdout:
             self.lines.append(line)
 
-    def wait_for(self, text, patience=120.0):
+    def wait_for(self, text, patience=120.0, pause=0.05):
         end = time.monotonic() + patience
         while not any(text in line for line in self.lines):
             assert time.monotonic() < end, (text, self.lines)
             assert self.process.poll() is None, self.lines
-            time.sleep(0.05)
+            time.sleep(pause)
 
     def end(self):
         self.process.send_signal(signal.SIGINT)
@@ -72,6 +72,16 @@ def test_a_recording_from_the_start_to_sigint_in_sqlite3(tmp_path):
         first = next(iter(bag.messages([c for c in bag.connections if c.topic == '/flex_state'])))
         assert bag.deserialize(first[2], first[0].msgtype).header.stamp.nanosec == 0
     assert any('messages recorded to' in line for line in simulator.lines)
+
+
+def test_a_signal_right_after_the_start_leaves_a_whole_recording(tmp_path):
+    simulator = Simulator(f'record:={tmp_path / "bag"}')
+    simulator.wait_for('recording to', pause=0.0)
+    assert simulator.end() == 0, simulator.lines
+    with AnyReader([tmp_path / 'bag']) as bag:
+        counts = {c.topic: c.msgcount for c in bag.connections}
+    assert counts['/flex_state'] == counts['/joint_states'] >= 1
+    assert not any('Traceback' in line for line in simulator.lines), simulator.lines
 
 
 def test_a_bad_path_ends_the_start_in_one_line():

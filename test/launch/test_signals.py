@@ -29,20 +29,20 @@ run(Broken)
 
 HELD_UP = """import time
 from rclpy.node import Node
-from flex_dynamics.nodes.common import run
+from flex_dynamics.nodes.common import WRITING, run
 
 class HeldUp(Node):
-    writing = {writing}
-
     def __init__(self):
         super().__init__('held_up')
+        if {writing}:
+            WRITING.add(self)
         self.create_timer(0.01, self.sleep)
         self.get_logger().info('ready')
 
     def sleep(self):
         time.sleep({seconds})
         print('written', flush=True)
-        self.writing = False
+        WRITING.discard(self)
         time.sleep(60.0)
 
 run(HeldUp)

@@ -38,6 +38,7 @@ from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 LARGEST = sys.float_info.max
 WAKE_UP: list[socket.socket] = []     # open until the end: each further signal is written to it
 PATIENCE = 2.0      # s after a signal for callbacks, nodes and middleware to end by themselves
+WRITING: set[object] = set()          # what must not be cut off: recordings that are open
 
 
 class NodeError(ValueError):
@@ -178,10 +179,10 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
     nodes: list[Node] = []
 
     def end() -> None:
-        if not loaded.is_set():
+        if not (loaded.is_set() or WRITING):
             os._exit(0)
         stop.set_result(None)
-        _give_up_on(nodes)
+        _give_up()
 
     _on_signal(end)
     executor = None
@@ -218,11 +219,11 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
     return 0
 
 
-def _give_up_on(nodes: Sequence[Node]) -> None:
+def _give_up() -> None:
     """Leave after a while, whoever holds the nodes up: a long callback, or the middleware, which
-    may wait for a process that is gone. A node that is `writing` gets the time that it needs."""
+    may wait for a process that is gone. What is WRITING gets the time that it needs."""
     time.sleep(PATIENCE)
-    while any(getattr(node, 'writing', False) for node in nodes):
+    while WRITING:
         time.sleep(0.1)
     os._exit(0)
 

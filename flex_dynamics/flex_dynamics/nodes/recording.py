@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from flex_dynamics.nodes.bag import STORAGES, Bag, BagError
-from flex_dynamics.nodes.common import NodeError, declare, steady_clock
+from flex_dynamics.nodes.common import WRITING, NodeError, declare, steady_clock
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.unwaited import Unwaited, waiting
@@ -32,7 +32,6 @@ class Recording:
         self._node = node
         self._outlets = {outlet.publisher.topic_name: outlet for outlet in outlets}
         self._bag: Bag | None = None
-        self._closing = False
         self._subscriptions: dict[str, Any] = {}
         self._timers: list[Any] = []
         self.problem = ''
@@ -40,11 +39,6 @@ class Recording:
                                 choices=tuple(STORAGES), fixed=True)
         live.text('record', 'folder to record all topics of the robot to, as a rosbag2; it must '
                   'not exist yet; empty ends the recording', self._check, self._set)
-
-    @property
-    def on(self) -> bool:
-        """Whether a bag is open, or being closed."""
-        return self._bag is not None or self._closing
 
     @property
     def text(self) -> str:
@@ -69,6 +63,7 @@ class Recording:
         self._bag = bag
         if bag is None:
             return
+        WRITING.add(bag)
         for name, outlet in self._outlets.items():
             bag.add_topic(name, _kind(outlet.publisher.msg_type), outlet.quality)
             outlet.record(self._write_own)
@@ -85,7 +80,6 @@ class Recording:
         bag = self._bag
         if bag is None:          # the disk was full just now
             return
-        self._closing = True
         self._leave()
         try:
             bag.close()
@@ -93,7 +87,7 @@ class Recording:
         except BagError as error:
             self._fail(error)
         finally:
-            self._closing = False
+            WRITING.discard(bag)
 
     def _leave(self) -> None:
         for outlet in self._outlets.values():
@@ -112,6 +106,7 @@ class Recording:
         self._node.get_logger().error(str(error))
         if self._bag is not None:
             self._bag.abort()
+            WRITING.discard(self._bag)
             self._leave()
 
     def _write_own(self, outlet: Outlet, data: bytes) -> None:

@@ -296,11 +296,6 @@ class Simulator(Node):
         return (f'no command for the state at {self.now * 1e-9:.4f} s since '
                 f'{self.timing.lockstep_timeout:g} s: waiting for {who}')
 
-    @property
-    def writing(self) -> bool:
-        """Whether a recording is open, which must not be cut off."""
-        return self._recording.on
-
     def destroy_node(self) -> None:
         self._recording.close()
         super().destroy_node()
