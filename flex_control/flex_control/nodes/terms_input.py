@@ -42,8 +42,9 @@ class TermsInput:
     def want(self) -> None:
         """Listen from now on."""
         if self._subscription is None:
+            size = sum(array.nbytes for array in self._last)
             self._subscription = self._node.create_subscription(
-                DynamicsTerms, 'dynamics_terms', self._receive, newest(), raw=True)
+                DynamicsTerms, 'dynamics_terms', self._receive, newest(size=size), raw=True)
 
     def _receive(self, data: bytes) -> None:
         found = self._reader.read(data)

@@ -81,7 +81,8 @@ def fewest_particles(fields: BeamFields) -> dict[str, Particles]:
         if kind == 'axis':
             columns.append(p.roots / np.sqrt(np.square(p.roots).sum()))
         flat = np.concatenate([c.reshape(len(p.roots), -1) for c in columns], axis=1)
-        basis, sizes, _ = np.linalg.svd(flat)
+        # All turns of the sections, but not those of the columns: these may be ten thousand.
+        basis, sizes, _ = np.linalg.svd(flat, full_matrices=flat.shape[0] > flat.shape[1])
         turned[kind] = p, basis, int(np.sum(sizes > TOLERANCE))
     directors = max(turned[kind][2] for kind in 'yz')
     return {kind: _turned(p, basis, count if kind == 'axis' else directors)

@@ -3,14 +3,17 @@ from __future__ import annotations
 
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-DEPTH = 100      # of publishers: a recorder that falls behind for a moment loses nothing
+DEPTH = 100            # of publishers: a recorder that falls behind for a moment loses nothing
+DATAGRAM = 60_000      # bytes that travel in one piece
 
 
-def newest(depth: int = 1) -> QoSProfile:
+def newest(depth: int = 1, size: int = 0) -> QoSProfile:
     """Of a subscription to states, readings, terms or commands: the last `depth` count.
 
     Best effort: it fits publishers of both kinds, those of sensors among them, and nobody has to
     acknowledge a thousand messages a second. What is lost on the way is overtaken by the next; in
-    lockstep, where time stands still until it is there, it is sent again.
+    lockstep, where time stands still until it is there, it is sent again. But a message whose
+    size (bytes) makes it travel in many pieces is lost with any of them: such are acknowledged.
     """
-    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT)
+    return QoSProfile(depth=depth, reliability=ReliabilityPolicy.BEST_EFFORT if size < DATAGRAM
+                      else ReliabilityPolicy.RELIABLE)
