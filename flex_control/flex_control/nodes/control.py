@@ -42,6 +42,7 @@ from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.state_input import State, StateInput
 
 WATCH = 0.1        # s of wall time between two looks for what is lost
+LATE = 0.5         # s of wall time after which terms or measurements are said to be missing
 
 
 class Control(Node):
@@ -75,7 +76,7 @@ class Control(Node):
 
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
-        self._heard = self._watched = time.monotonic()
+        self._heard = self._watched = self._waits_since = time.monotonic()
         self._sent: int | None = None          # time of the state that the last command answered
         self._commands = self.make_command_output()
         self._reports = Reports(self, self._joints, settings.report_period)
@@ -161,6 +162,8 @@ class Control(Node):
                 return
             if state.time < last.time:
                 self._restart()
+        if self._waiting is None:
+            self._waits_since = self._heard
         self._waiting = state
         self._advance()
 
@@ -240,10 +243,12 @@ class Control(Node):
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         level, text = DiagnosticStatus.OK, 'running'
-        missing = self._drives.missing(self._wanted)
-        if self._waiting is not None:
+        missing, now = self._drives.missing(self._wanted), time.monotonic()
+        # In lockstep every state waits for its terms, but not for long.
+        if self._waiting is not None and (self._last is None
+                                          or now - self._waits_since > LATE):
             missing = missing or self._inputs.missing(self._wanted, self._waiting.time)
-        silent = time.monotonic() - self._heard
+        silent = now - self._heard
         if self._safe.why:
             level = DiagnosticStatus.ERROR
             text = f'fail-safe ({self._safe.kind}): {self._safe.why}'
