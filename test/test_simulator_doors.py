@@ -1,23 +1,16 @@
-"""What the simulator node decides before anything reaches the plant or a file."""
-import resource
-
+"""What the simulator node decides before anything reaches the plant."""
 import numpy as np
 import pytest
-from geometry_msgs.msg import WrenchStamped
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
-from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.nodes.bag import Bag, BagError
 from flex_dynamics.nodes.command_reader import CommandReader, answered_tick, is_copy
 from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.push import read_arguments
 from flex_dynamics.nodes.simulator_parameters import Timing
 from flex_dynamics.nodes.wrench_input import place
-from flex_msgs.msg import FlexState
 
 
 def timing(lockstep=False):
@@ -92,54 +85,3 @@ def test_the_command_line_of_push():
     assert given.torque == (0.0, 0.0, 0.0) and given.simulator == 'simulator'
     with pytest.raises(SystemExit):
         read_arguments(['tool', '--force', '1', '2'])
-
-
-@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
-def test_a_bag_gives_back_what_was_written(storage, tmp_path):
-    bag = Bag(str(tmp_path / 'bag'), storage)
-    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    bag.add_topic('/flex_state', 'flex_msgs/msg/FlexState', QoSProfile(depth=10))
-    bag.add_topic('/wrench', 'geometry_msgs/msg/WrenchStamped', latched)
-    state = FlexState(name=['a'], joint_count=1, position=[0.25], velocity=[-1.0])
-    push = WrenchStamped()
-    push.wrench.torque.z = 3.5
-    for when in (1000, 2000, 3000):
-        bag.write('/flex_state', serialize_message(state), when)
-    bag.write('/wrench', serialize_message(push), 1500)      # taken late, it lies where it came
-    bag.close()
-    with AnyReader([tmp_path / 'bag']) as found:
-        messages = [(c.topic, found.deserialize(data, c.msgtype))
-                    for c, _, data in found.messages()]
-        assert [when for _, when, _ in found.messages()] == [1000, 1500, 2000, 3000]
-        offered = {c.topic: c.ext.offered_qos_profiles[0] for c in found.connections}
-    assert [topic for topic, _ in messages].count('/flex_state') == 3
-    topics = dict(messages)
-    assert topics['/flex_state'].position.tolist() == [0.25]
-    assert topics['/flex_state'].name == ['a']
-    assert topics['/wrench'].wrench.torque.z == 3.5
-    assert offered['/wrench'].durability.name == 'TRANSIENT_LOCAL'
-    assert offered['/flex_state'].reliability.name == 'RELIABLE'
-    with pytest.raises(BagError, match='exists already'):
-        Bag(str(tmp_path / 'bag'), storage)
-
-
-@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
-def test_a_file_that_may_not_grow_ends_a_bag_with_the_reason(storage, tmp_path):
-    bag = Bag(str(tmp_path / 'bag'), storage)
-    bag.add_topic('/flex_state', 'flex_msgs/msg/FlexState', QoSProfile(depth=10))
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, most))
-    try:
-        with pytest.raises(BagError, match='ended after .* messages'):
-            for _ in range(1000):
-                bag.write('/flex_state', bytes(10_000), 0)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-        bag.abort()
-
-
-def test_a_type_that_is_not_installed_is_named(tmp_path):
-    bag = Bag(str(tmp_path / 'bag'), 'mcap')
-    with pytest.raises(BagError, match='no_such_msgs/msg/Thing: its definition is not installed'):
-        bag.add_topic('/thing', 'no_such_msgs/msg/Thing', QoSProfile(depth=1))
-    bag.abort()

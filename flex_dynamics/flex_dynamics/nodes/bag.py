@@ -17,9 +17,11 @@ from rosbags.interfaces import (
     QosReliability,
     QosTime,
 )
-from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from flex_dynamics.nodes.bag_storage import KeptWriter
 
 STORAGES = {'mcap': StoragePlugin.MCAP, 'sqlite3': StoragePlugin.SQLITE3}
 VERSION: Literal[9] = 9            # of metadata.yaml, that of Jazzy
@@ -40,7 +42,8 @@ class Bag:
         self._types = get_typestore(Stores.ROS2_JAZZY)
         self._connections: dict[str, Any] = {}
         try:
-            self._writer = Writer(self.path, version=VERSION, storage_plugin=STORAGES[storage])
+            self._writer = KeptWriter(self.path, version=VERSION,
+                                      storage_plugin=STORAGES[storage])
             self._writer.open()
         except FAILURES as error:
             raise BagError(f'cannot record to {self.path}: {error}') from None
@@ -61,12 +64,23 @@ class Bag:
         try:
             self._writer.write(self._connections[topic], when, data)
         except FAILURES as error:
-            raise BagError(f'recording to {self.path} ended after {self.count} messages: '
-                           f'{error}') from None
+            raise self._ended(error) from None
         self.count += 1
 
+    def keep(self) -> None:
+        """Whatever happens from now on: what was written can be read, by `ros2 bag reindex` and
+        then as any bag."""
+        try:
+            self._writer.keep()
+        except FAILURES as error:
+            raise self._ended(error) from None
+
+    def _ended(self, error: Exception) -> BagError:
+        return BagError(f'recording to {self.path} ended after {self.count} messages: {error}; '
+                        f'what the disk has of it is read after: ros2 bag reindex {self.path}')
+
     def close(self) -> None:
-        """Write the index and metadata.yaml; without them `ros2 bag` reads nothing."""
+        """Write the index and metadata.yaml, which `ros2 bag` asks for."""
         try:
             self._writer.close()
         except FAILURES as error:

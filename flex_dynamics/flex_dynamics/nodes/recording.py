@@ -22,6 +22,7 @@ from flex_dynamics.nodes.unwaited import Unwaited, waiting
 DEPTH = 1000             # of subscriptions
 TAKE = 0.02              # s of wall time between two looks for messages; they wake nobody
 LOOK = 0.5               # s of wall time between two looks for new topics
+KEEP = 1.0               # s of wall time of a recording that a crash may cost
 SHARED = ('/diagnostics', '/tf', '/tf_static', '/rosout')     # outside a namespace
 
 
@@ -68,7 +69,8 @@ class Recording:
             bag.add_topic(name, _kind(outlet.publisher.msg_type), outlet.quality)
             outlet.record(self._write_own)
         self._timers = [self._node.create_timer(period, action, clock=steady_clock())
-                        for period, action in ((TAKE, self._drain), (LOOK, self._look))]
+                        for period, action in ((TAKE, self._drain), (LOOK, self._look),
+                                               (KEEP, self._keep))]
         self._look()
         self._node.get_logger().info(f'recording to {bag.path}')
 
@@ -117,6 +119,14 @@ class Recording:
             return
         try:
             self._bag.write(topic, data, when)
+        except BagError as error:
+            self._fail(error)
+
+    def _keep(self) -> None:
+        if self._bag is None:
+            return
+        try:
+            self._bag.keep()
         except BagError as error:
             self._fail(error)
 
