@@ -125,6 +125,22 @@ class TestBesideARobot(unittest.TestCase):
                                      GetDynamics.Request(**fields))
             assert not answer.success and words in answer.message, answer.message
 
+    def test_z_while_nobody_listens_to_terms_it_does_not_listen_to_states(self):
+        node, publisher = self.graph.node, self.publisher
+        node.destroy_subscription(next(
+            one for one in node.subscriptions if one.topic_name == '/dynamics_terms'))
+        self.graph.until(lambda: publisher.get_subscription_count() == 0, 'a node that is idle')
+        self.graph.heard['/diagnostics'].clear()
+        self.graph.until(lambda: any(
+            s.message == 'idle: nobody listens to dynamics_terms'
+            for m in self.graph.heard['/diagnostics'] for s in m.status), 'its status')
+        self.graph.listen(DynamicsTerms, 'dynamics_terms', 100, 'again')
+
+        def come():
+            self.send()
+            return self.graph.heard['again']
+        self.graph.until(come, 'terms again')
+
 
 @launch_testing.post_shutdown_test()
 class TestEnd(unittest.TestCase):
