@@ -8,7 +8,7 @@ DATAGRAM = 60_000      # bytes that travel in one piece
 
 
 def newest(depth: int = 1, size: int = 0) -> QoSProfile:
-    """Of a subscription to states, readings, terms or commands: the last `depth` count.
+    """Of a subscription to a stream of states, readings or terms: the last `depth` count.
 
     Best effort: it fits publishers of both kinds, those of sensors among them, and nobody has to
     acknowledge a thousand messages a second. What is lost on the way is overtaken by the next; in

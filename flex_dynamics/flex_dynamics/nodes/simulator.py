@@ -89,9 +89,11 @@ class Simulator(Node):
         self._read_sensors()
         receive: Any = self._receive      # rclpy's types do not know the second argument
         # Deep enough that a second driver does not push the first one's commands out. Free running
-        # a command acts from the next period on: it is taken then.
+        # a command acts from the next period on: it is taken then. It may be the only one, sent by
+        # hand to a simulator just found, and must not be lost; in lockstep it is asked for again.
         self._commands = self.create_subscription(
-            JointState, 'joint_commands', receive, newest(QUEUE), raw=True,
+            JointState, 'joint_commands', receive,
+            newest(QUEUE) if self.timing.lockstep else QoSProfile(depth=QUEUE), raw=True,
             callback_group=None if self.timing.lockstep else Unwaited())
         self._reader = CommandReader()
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
