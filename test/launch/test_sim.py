@@ -151,6 +151,11 @@ class TestGraph(unittest.TestCase):
             info = publishers()[0]
             assert info.qos_profile.reliability == ReliabilityPolicy.RELIABLE, topic
 
+    def test_a_command_that_is_sent_once_is_not_lost(self):
+        readers = self.graph.node.get_subscriptions_info_by_topic('/joint_commands')
+        simulator, = [one for one in readers if one.node_name == 'simulator']
+        assert simulator.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+
     def test_the_clock_is_that_of_the_states(self):
         def between():
             before = seconds(self.state().header.stamp)
