@@ -46,6 +46,14 @@ def test_what_is_published_is_the_message(count):
     assert [deserialize_message(data, FlexState) for data in sink.data] == 2 * [message]
 
 
+def test_a_robot_without_joints_has_empty_joint_states():
+    sink = Sink()
+    PackedPublisher(sink, JointState(), ('position', 'velocity', 'effort')).publish(
+        5, *np.zeros((3, 0)))
+    read = deserialize_message(sink.data[0], JointState)
+    assert read.header.stamp.nanosec == 5 and not read.name and not read.position
+
+
 @pytest.mark.parametrize('time', [0, 1, 999_999_999, 2_000_000_000_345_678_901])
 def test_the_clock_that_is_published_is_the_message(time):
     sink = Sink()

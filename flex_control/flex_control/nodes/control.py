@@ -37,6 +37,7 @@ from flex_dynamics.nodes.common import (
     run,
     steady_clock,
 )
+from flex_dynamics.nodes.effort_gate import driven_places
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.state_input import State, StateInput
@@ -52,6 +53,8 @@ class Control(Node):
         super().__init__('control')
         self.model = model = declare_model(self)
         self._joints = list(model.names[:model.n_joints])
+        self._driven = driven_places(model.robot, self._joints)
+        self._drives_all = len(self._driven) == len(self._joints)
         self._settings = settings = declare_settings(self)
         self._controllers = Controllers(self, model)
         self._name = declare(self, 'controller', 'pd', 'name of an installed controller; another '
@@ -103,10 +106,11 @@ class Control(Node):
 
     def make_command_output(self) -> PackedPublisher:
         """Where commands go: stamp, position, velocity and effort."""
-        still = np.zeros(self.model.n_joints)
+        still = np.zeros(len(self._driven))
         return PackedPublisher(
             self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
-            JointState(name=self._joints, position=still, velocity=still, effort=still),
+            JointState(name=[self._joints[at] for at in self._driven], position=still,
+                       velocity=still, effort=still),
             ('position', 'velocity', 'effort'))
 
     # Parameters -----------------------------------------------------------------------------
@@ -224,6 +228,9 @@ class Control(Node):
     def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> None:
         self._sent = state.time
+        if not self._drives_all:         # a base that floats is in the law, but has no motor
+            at = self._driven
+            position, velocity, efforts = position[at], velocity[at], efforts[at]
         self._commands.publish(state.time, position, velocity, efforts)
 
     def _watch(self) -> None:

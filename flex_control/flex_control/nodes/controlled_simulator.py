@@ -144,7 +144,11 @@ class DrivenSimulator(Simulator):
         """A command that answers the present state."""
         self._given = effort, position, velocity
         try:
-            self.plant.gate.accept_all(effort, position, velocity)
+            gate = self.plant.gate
+            if len(effort) == len(gate.names):
+                gate.accept_all(effort, position, velocity)
+            else:                    # there is a base that floats
+                gate.accept(gate.joints, effort, position, velocity)
             self._safe = False
         except CommandError as error:
             self._refuse(str(error))
@@ -211,15 +215,11 @@ class DrivenSimulator(Simulator):
         self._reason = why
         self.get_logger().warning(f'command rejected: {why}', throttle_duration_sec=1.0)
 
-    def _publish(self) -> None:
-        # Time that stands still is sent again and again, as from any simulator.
-        if self.tick % self._publish_every == 0 or not self.moving:
-            super()._publish()
-        else:
-            self._published = time.monotonic()
+    def _shown(self) -> bool:
+        return self.tick % self._publish_every == 0 or not self.playing
 
     def _read_sensors(self) -> None:
-        if self._read_all or self.tick % self._publish_every == 0:
+        if self._read_all or self._shown():
             super()._read_sensors()
 
     def measure(self) -> None:

@@ -18,6 +18,12 @@ class CommandError(ValueError):
 KINDS = ('effort', 'position', 'velocity')
 
 
+def driven_places(robot: Robot, names: Sequence[str]) -> list[int]:
+    """Which of these joint coordinates have a motor: not those of a planar or floating base."""
+    joints = {joint.name for joint in robot.joints}
+    return [at for at, name in enumerate(names) if name in joints]
+
+
 class EffortGate:
     """Efforts, and targets of the drives, by joint name, checked and limited.
 
@@ -31,8 +37,8 @@ class EffortGate:
         self.names = list(names)
         limits = {joint.name: joint.limits for joint in robot.joints}
         each = [limits.get(name, Limits()) for name in names]
-        # coordinates of a floating base are no joints that a motor could drive
-        self._index = {name: at for at, name in enumerate(names) if name in limits}
+        self._index = {names[at]: at for at in driven_places(robot, names)}
+        self.joints = list(self._index)
         self._driven = len(names) if len(self._index) == len(names) else -1
         self._motors = np.zeros((rows.MOTOR_ROWS, len(each))) if motors is None else motors
         prepare(take_command, NUMBERS, NUMBERS, NUMBERS, MATRIX)

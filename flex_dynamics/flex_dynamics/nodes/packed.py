@@ -77,7 +77,7 @@ class PackedPublisher:
         self._stamp = layout.stamp
         self._buffer = bytearray(serialize_message(message))
         self._views = [np.frombuffer(self._buffer, np.float64, count, at)
-                       for at, count in (layout.places[field] for field in fields)]
+                       for at, count in (layout.places.get(field, (0, 0)) for field in fields)]
 
     def publish(self, time: int, *arrays: np.ndarray) -> None:
         """time: the stamp, ns; arrays: the values of the fields, in their order."""

@@ -12,7 +12,7 @@ from flex_dynamics.kernels import driven_period as rows
 from flex_dynamics.kernels.driven_period import driven_period
 from flex_dynamics.kernels.handle import HANDLE, MATRIX, prepare
 from flex_dynamics.kernels.implicit_midpoint import SETTINGS
-from flex_dynamics.nodes.effort_gate import EffortGate
+from flex_dynamics.nodes.effort_gate import EffortGate, driven_places
 from flex_dynamics.nodes.joint_stops import JointStops
 from flex_dynamics.simulation import MOST_SWEEPS
 
@@ -48,6 +48,8 @@ class Plant:
         self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
         self._kept = np.zeros((3, model.n))
         self.gate = EffortGate(model.robot, model.names[:model.n_joints], self._motors)
+        self._driven = np.zeros(model.n_joints)
+        self._driven[driven_places(model.robot, model.names[:model.n_joints])] = 1.0
         self.stops = JointStops(model, self._motors) if stops else None
         self.drives = drives
         self.wrenches: Sequence[tuple[str, float | None, np.ndarray]] = ()
@@ -87,8 +89,9 @@ class Plant:
 
     @drives.setter
     def drives(self, drives: Drives) -> None:
-        self._motors[rows.DRIVE_STIFFNESS] = drives.stiffness
-        self._motors[rows.DRIVE_DAMPING] = drives.damping
+        # A base that floats or slides has no drive, whatever gains come with those of the joints.
+        self._motors[rows.DRIVE_STIFFNESS] = self._driven * drives.stiffness
+        self._motors[rows.DRIVE_DAMPING] = self._driven * drives.damping
 
     @property
     def payloads(self) -> list[str]:
