@@ -1,6 +1,7 @@
 """What the simulator node decides before anything reaches the plant."""
 import numpy as np
 import pytest
+from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -10,7 +11,7 @@ from flex_dynamics.nodes.command_reader import CommandReader, answered_tick, is_
 from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.push import read_arguments
 from flex_dynamics.nodes.simulator_parameters import Timing
-from flex_dynamics.nodes.wrench_input import place
+from flex_dynamics.nodes.wrench_input import Push, forget_past, place
 
 
 def timing(lockstep=False):
@@ -77,6 +78,19 @@ def test_tensors_that_no_body_has_are_refused():
     for tensor in (np.diag([1.0, 1.0, 3.0]), np.diag([-1.0, 1.0, 1.0]), np.full((3, 3), np.nan)):
         with pytest.raises(DynamicsError, match='payload box: .*expected'):
             model.with_payload('box', 'tool', 1.0, tensor=tensor)
+
+
+def test_pushes_on_a_frame_follow_each_other_in_the_order_of_their_begin():
+    def push(begin, end):
+        return Push(WrenchStamped(), 'tool', None, np.zeros(6), begin, end)
+    late, early, long = push(20, 30), push(5, 8), push(10, 100)
+    pushes = [early, long, late]
+    acting = []
+    for tick in range(40):
+        forget_past(pushes, tick)
+        acting.append(pushes[0] if pushes and pushes[0].begin <= tick else None)
+    assert acting == (5 * [None] + 3 * [early] + 2 * [None] + 10 * [long] + 10 * [late]
+                      + 10 * [None])
 
 
 def test_the_command_line_of_push():

@@ -75,6 +75,13 @@ def test_who_sleeps_until_the_next_period_keeps_to_the_clock_however_late_he_wak
     assert pacing.due(100.0 + 1005.1 * wall) == 5 and pacing.overruns == 1
 
 
+def test_the_first_of_the_steps_that_are_asked_for_is_due_at_once():
+    pacing = Pacing(0.002, 1.0)
+    pacing.restart(due=1)
+    assert pacing.due(5.0) == 1 and pacing.due(5.0015) == 0 and pacing.due(5.002) == 1
+    assert pacing.overruns == 0
+
+
 def test_time_slips_rather_than_races_after_a_long_stop():
     pacing = Pacing(0.002, 2.0)
     assert pacing.due(0.0) == 0

@@ -10,7 +10,7 @@ from typing import Any
 import rclpy
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -93,15 +93,19 @@ class Listener:
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
         """The answer of a service."""
+        future = self.ask(kind, name, request)
+        self.until(future.done, f'answer of {name}')
+        return future.result()
+
+    def ask(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service; the future of its answer."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(kind, name)
         client = self._clients[name]
         if not client.service_is_ready():
             self.until(client.service_is_ready, f'service {name}')
             self.spin(LATE)
-        future = client.call_async(request)
-        self.until(future.done, f'answer of {name}')
-        return future.result()
+        return client.call_async(request)
 
 
 class Parameters:
@@ -115,6 +119,17 @@ class Parameters:
         parameter = Parameter(name, value=value).to_parameter_msg()
         result, = self._graph.call(SetParameters, f'{self._node}/set_parameters',
                                    SetParameters.Request(parameters=[parameter])).results
+        return self._reason(result)
+
+    def set_all(self, *pairs: tuple[str, Any]) -> str:
+        """The same, for several at once, all or none."""
+        return self._reason(self._graph.call(
+            SetParametersAtomically, f'{self._node}/set_parameters_atomically',
+            SetParametersAtomically.Request(parameters=[
+                Parameter(name, value=value).to_parameter_msg() for name, value in pairs])).result)
+
+    @staticmethod
+    def _reason(result: Any) -> str:
         assert result.successful or result.reason
         return result.reason if not result.successful else ''
 

@@ -5,7 +5,10 @@ import subprocess
 import threading
 import time
 
+from graph import Listener
 from rosbags.highlevel import AnyReader
+from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.srv import SetSimulationState
 
 SIMULATOR = ['ros2', 'run', 'flex_dynamics', 'simulator', '--ros-args', '-p', 'robot:=lab_link',
              '-p', 'wait_for_command:=false', '-p', 'rate:=500.0', '-p', 'step:=0.002']
@@ -82,6 +85,23 @@ def test_a_signal_right_after_the_start_leaves_a_whole_recording(tmp_path):
         counts = {c.topic: c.msgcount for c in bag.connections}
     assert counts['/flex_state'] == counts['/joint_states'] >= 1
     assert not any('Traceback' in line for line in simulator.lines), simulator.lines
+
+
+def test_quitting_by_service_finishes_the_recording(tmp_path):
+    simulator = Simulator(f'record:={tmp_path / "bag"}')
+    simulator.wait_for('lab_link:')
+    listener = Listener()
+    try:
+        answer = listener.call(SetSimulationState, 'simulator/set_simulation_state',
+                               SetSimulationState.Request(state=SimulationState(
+                                   state=SimulationState.STATE_QUITTING)))
+    finally:
+        listener.close()
+    assert answer.result.result == Result.RESULT_OK
+    assert simulator.process.wait(60.0) == 0, simulator.lines
+    assert not any('Traceback' in line or 'rror' in line for line in simulator.lines)
+    with AnyReader([tmp_path / 'bag']) as bag:
+        assert bag.message_count > 0
 
 
 def test_a_bad_path_ends_the_start_in_one_line():

@@ -1,5 +1,6 @@
 """sim.launch.py, free running: nodes, topics, services, bad input, and a clean end."""
 import math
+import time
 import unittest
 
 import launch_testing
@@ -216,6 +217,46 @@ class TestGraph(unittest.TestCase):
         before = seconds(self.state().header.stamp)
         self.graph.call(ResetSimulation, 'simulator/reset_simulation', ResetSimulation.Request())
         self.graph.until(lambda: seconds(self.state().header.stamp) < before, 'time set back')
+
+    def test_steps_keep_to_the_clock_and_end_when_they_are_told_to(self):
+        def step(count):
+            return self.graph.ask(StepSimulation, 'simulator/step_simulation',
+                                  StepSimulation.Request(steps=count))
+
+        def stands():
+            return seconds(self.graph.still('flex_state').header.stamp)
+        assert self.play(SimulationState.STATE_PAUSED).result.result == Result.RESULT_OK
+        before, began = stands(), time.monotonic()
+        few = step(300)
+        self.graph.until(few.done, 'the end of 300 steps')
+        assert few.result().result.result == Result.RESULT_OK
+        assert time.monotonic() - began > 0.55          # as long as 299 periods, for who commands
+        assert abs(stands() - before - 0.6) < 1e-9
+        for end, words in (
+                (lambda: self.play(SimulationState.STATE_PAUSED), 'it was paused with'),
+                (lambda: self.play(SimulationState.STATE_PLAYING), 'it was set to playing with'),
+                (lambda: self.graph.call(ResetSimulation, 'simulator/reset_simulation',
+                                         ResetSimulation.Request()), 'it was reset with')):
+            endless = step(2**64 - 1)
+            self.graph.next('flex_state', 20)
+            assert not endless.done()
+            assert end().result.result == Result.RESULT_OK
+            self.graph.until(endless.done, 'an answer')
+            assert endless.result().result.result == Result.RESULT_OPERATION_FAILED
+            assert words in endless.result().result.error_message
+            self.play(SimulationState.STATE_PAUSED)
+            stands()
+        assert self.play(SimulationState.STATE_PLAYING).result.result == Result.RESULT_OK
+
+    def test_a_clock_that_stands_still_is_told_too(self):
+        self.graph.call(ResetSimulation, 'simulator/reset_simulation', ResetSimulation.Request())
+        assert self.play(SimulationState.STATE_PAUSED).result.result == Result.RESULT_OK
+        for _ in range(3):       # one period each: most of them are not the clock's turn
+            state = self.graph.still('flex_state').header.stamp
+            assert self.graph.still('clock').clock == state
+            self.graph.call(StepSimulation, 'simulator/step_simulation',
+                            StepSimulation.Request(steps=1))
+        assert self.play(SimulationState.STATE_PLAYING).result.result == Result.RESULT_OK
 
     def test_z_a_trajectory_moves_the_arm(self):
         publisher = self.graph.node.create_publisher(JointTrajectory, 'control/joint_trajectory',

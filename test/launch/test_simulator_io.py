@@ -208,6 +208,15 @@ class TestSimulator(unittest.TestCase):
         for damping in ([900.0], [800.0, 2400.0, 900.0, 40.0]):
             assert self.parameters.set('drive.damping', damping) == ''
 
+    def test_a_set_that_is_refused_leaves_nothing_behind(self):
+        refused = Path(FOLDER.name, 'refused')
+        for pairs, reason in (((('record', str(refused)), ('gauges.noise', -1.0)), 'found -1'),
+                              ((('gauges.noise', 1e-6), ('gauges.noise', 1e-5)), 'found two')):
+            assert reason in self.parameters.set_all(*pairs)
+            assert not refused.exists() and self.status()['recording'] == 'off'
+        assert self.parameters.set_all(('record', str(refused)), ('gauges.noise', NOISE)) == ''
+        assert self.parameters.set('record', '') == '' and refused.exists()
+
     # Pushes and payloads ----------------------------------------------------------------------
 
     def test_a_push_by_service_ends_after_its_time(self):
@@ -231,6 +240,11 @@ class TestSimulator(unittest.TestCase):
                 ('tool', 1.0, 0, 'duration: expected a positive time')):
             answer = self.push(frame, force, duration)
             assert not answer.success and reason in answer.message
+        request = ApplyWrench.Request(duration=Duration(sec=1))
+        request.wrench.header.frame_id = 'tool'
+        request.wrench.header.stamp.sec = round(time.time())      # not simulated time
+        answer = self.graph.call(ApplyWrench, 'simulator/apply_wrench', request)
+        assert not answer.success and 'more than an hour after the present' in answer.message
 
     def test_a_push_by_topic_lasts_while_it_is_sent(self):
         publisher = self.graph.node.create_publisher(WrenchStamped, 'external_wrench', 10)
@@ -300,6 +314,16 @@ class TestSimulator(unittest.TestCase):
         assert not again.success and 'is not attached' in again.message
         still = self.graph.next('flex_state')[0]
         assert still.velocity == moved.velocity
+        # With what the arm cannot bear there is no start pose to go back to.
+        request.inertia.m, request.name = 1e5, 'mountain'
+        self.graph.call(AttachPayload, 'simulator/attach_payload', request)
+        scope = ResetSimulation.Request(scope=ResetSimulation.Request.SCOPE_STATE)
+        answer = self.graph.call(ResetSimulation, 'simulator/reset_simulation', scope).result
+        assert answer.result == Result.RESULT_OPERATION_FAILED
+        assert 'no equilibrium' in answer.error_message
+        assert self.graph.call(DetachPayload, 'simulator/detach_payload',
+                               DetachPayload.Request(name='mountain')).success
+        request.inertia.m, request.name = 5.0, 'box'
         # A reset takes spawned things away, and the features say that it can.
         self.graph.call(AttachPayload, 'simulator/attach_payload', request)
         scope = ResetSimulation.Request(scope=ResetSimulation.Request.SCOPE_SPAWNED)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any, Literal
@@ -91,6 +92,11 @@ class Bag:
         """Let go of the file as it is."""
         with contextlib.suppress(*FAILURES, ValueError):
             self._writer.abort()
+
+    def remove(self) -> None:
+        """Undo the opening of the bag."""
+        self.abort()
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def _learn(self, kind: str) -> None:
         """Have a type, and those that it is made of, in the typestore."""

@@ -17,6 +17,7 @@ from flex_dynamics.nodes.common import NodeError, declare, numbers
 class _Live:
     check: Callable[[Any], Any]
     apply: Callable[[Any], None]
+    discard: Callable[[Any], None] = lambda _: None
 
 
 class LiveParameters:
@@ -44,10 +45,10 @@ class LiveParameters:
         self._add(name, 0.0, f'{description}; 0 to {upper:g}', _Live(check, apply))
 
     def vector(self, name: str, description: str, apply: Callable[[np.ndarray], None], size: int,
-               each: str, lower: float | None = None) -> None:
+               each: str, lower: float, upper: float) -> None:
         """`size` numbers, one for all of them, or none for zero."""
         def check(value: Any) -> np.ndarray:
-            given = numbers(name, value, lower)
+            given = numbers(name, value, lower, upper)
             if given.size not in (0, 1, size):
                 raise NodeError(f'parameter {name}: expected none, 1 or {size} numbers (one '
                                 f'{each}), found {given.size}')
@@ -57,9 +58,10 @@ class LiveParameters:
                   _Live(check, apply))
 
     def text(self, name: str, description: str, check: Callable[[str], Any],
-             apply: Callable[[Any], None]) -> None:
-        """A text that `check` may refuse with a NodeError; what it returns is applied."""
-        self._add(name, '', description, _Live(check, apply))
+             apply: Callable[[Any], None], discard: Callable[[Any], None]) -> None:
+        """A text that `check` may refuse with a NodeError; what it returns is applied or, if
+        another value of the set is refused, discarded."""
+        self._add(name, '', description, _Live(check, apply, discard))
 
     def _add(self, name: str, default: Any, description: str, live: _Live) -> None:
         # No range in the descriptor: rclpy would refuse by it, without saying what it is.
@@ -68,8 +70,11 @@ class LiveParameters:
         self._live[name] = live
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
+        self._discard()          # what others refused after us
         try:
             for parameter in parameters:
+                if parameter.name in self._checked:
+                    raise NodeError(f'parameter {parameter.name}: expected one value, found two')
                 if parameter.name in self._live:
                     if parameter.value is None:
                         raise NodeError(f'parameter {parameter.name}: expected a value; it cannot '
@@ -77,8 +82,14 @@ class LiveParameters:
                     self._checked[parameter.name] = self._live[parameter.name].check(
                         parameter.value)
         except NodeError as error:
+            self._discard()
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
+
+    def _discard(self) -> None:
+        for name, value in self._checked.items():
+            self._live[name].discard(value)
+        self._checked.clear()
 
     def _apply(self, parameters: list[Parameter]) -> None:
         for parameter in parameters:

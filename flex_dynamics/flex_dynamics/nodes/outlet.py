@@ -22,7 +22,7 @@ class Outlet:
     def record(self, ear: Callable[[Outlet, bytes], None] | None) -> None:
         """From now on `ear`, if there is one, gets the bytes of every message that goes out."""
         self._record = ear
-        self.look()
+        self.wanted = self.wanted or ear is not None      # who else reads, the next look tells
 
     def look(self) -> None:
         """Look for readers; it takes as long as to write."""

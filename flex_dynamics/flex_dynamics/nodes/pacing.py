@@ -10,7 +10,7 @@ ROUNDING = 1e-4       # of a period
 class Pacing:
     """How many output periods are due. All times in s, wall times from any steady clock.
 
-    The first question after a restart is time zero.
+    The first question after a restart is time zero, or as late as periods are due at once.
     """
 
     def __init__(self, period: float, factor: float) -> None:
@@ -19,15 +19,16 @@ class Pacing:
         self.slips = 0          # questions in a row at which time was dropped
         self.restart()
 
-    def restart(self) -> None:
-        """Begin to count at the next question."""
+    def restart(self, due: int = 0) -> None:
+        """Begin to count at the next question, at which so many periods are due."""
         self._origin: float | None = None
+        self._first = due
 
     def due(self, now: float) -> int:
         """Periods to run now to be on time. More than one is an overrun: one is late by a whole
         period. What is more than LONGEST_LAG late is dropped."""
         if self._origin is None:
-            self._origin, self._done = now, 0
+            self._origin, self._done = now - self._first * self.period / self.factor, 0
         due = int((now - self._origin) * self.factor / self.period - self._done + ROUNDING)
         if due > 1:
             self.overruns += 1

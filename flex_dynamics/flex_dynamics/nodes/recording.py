@@ -39,7 +39,7 @@ class Recording:
         self._storage = declare(node, 'record_storage', 'mcap', 'file format of recordings',
                                 choices=tuple(STORAGES), fixed=True)
         live.text('record', 'folder to record all topics of the robot to, as a rosbag2; it must '
-                  'not exist yet; empty ends the recording', self._check, self._set)
+                  'not exist yet; empty ends the recording', self._check, self._set, _discard)
 
     @property
     def text(self) -> str:
@@ -169,6 +169,11 @@ class Recording:
             if subscription is not None and self._bag is not None:
                 for data, info in waiting(subscription):
                     self._write(topic, data, info['received_timestamp'])
+
+
+def _discard(bag: Bag | None) -> None:
+    if bag is not None:
+        bag.remove()
 
 
 def _kind(message: Any) -> str:

@@ -30,7 +30,7 @@ class SensorParameters:
         self._live.number(f'{name}quantisation', f'least step of {what}; 0 for none',
                           partial(setattr, channel, 'quantisation'), 1e6)
         self._live.vector(f'{name}bias', f'constant error of {what}',
-                          partial(setattr, channel, 'bias'), size, each)
+                          partial(setattr, channel, 'bias'), size, each, -1e6, 1e6)
         return channel
 
     def delay(self, sensor: str) -> Delay[Any]:

@@ -36,6 +36,7 @@ class Readings(ABC):
     outlets: list[Outlet]
     _delay: Delay[Any]
     _ready = False
+    _tick = -1               # of the last reading
     inner = False            # a controller in this process reads them, whoever listens
 
     @property
@@ -54,12 +55,12 @@ class Readings(ABC):
     def look_again(self, tick: int) -> None:
         """A reader who has come while time stands still gets the present reading too."""
         self.look()
-        if not self._ready and self._wanted():
+        if (not self._ready or self._tick != tick) and self._wanted():
             self.read(tick)
 
     def read(self, tick: int) -> None:
         """Take the reading of the period that has ended, if anyone wants it."""
-        self._ready = self._wanted()
+        self._ready, self._tick = self._wanted(), tick
         if self._ready:
             self._take(tick)
 

@@ -1,9 +1,10 @@
 """The services of simulation_interfaces under the simulator's own name."""
 from __future__ import annotations
 
+import signal
+from functools import partial
 from typing import Any
 
-import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
@@ -14,6 +15,9 @@ from simulation_interfaces.srv import (
     SetSimulationState,
     StepSimulation,
 )
+
+from flex_dynamics import DynamicsError
+from flex_dynamics.nodes.common import steady_clock
 
 FEATURES = (
     SimulatorFeatures.SIMULATION_RESET, SimulatorFeatures.SIMULATION_RESET_TIME,
@@ -65,7 +69,7 @@ class SimulationServices:
     def _set(self, request: Any, response: Any) -> Any:
         wanted, simulator = request.state.state, self._simulator
         kinds = SimulationState
-        if wanted == self._state():
+        if wanted == self._state() and not simulator.stepping:
             return answer(response, SetSimulationState.Response.ALREADY_IN_TARGET_STATE,
                           'already in that state')
         if wanted not in (kinds.STATE_STOPPED, kinds.STATE_PLAYING, kinds.STATE_PAUSED,
@@ -79,7 +83,9 @@ class SimulationServices:
             return answer(response, SetSimulationState.Response.INCORRECT_TRANSITION,
                           'stopped: expected playing next')
         if wanted == kinds.STATE_QUITTING:
-            simulator.create_timer(0.1, rclpy.try_shutdown)      # after the answer has gone out
+            # After the answer has gone out; a signal ends the node as it should end.
+            simulator.create_timer(0.1, partial(signal.raise_signal, signal.SIGINT),
+                                   clock=steady_clock())
         simulator.play(wanted == kinds.STATE_PLAYING)
         self._stopped = wanted == kinds.STATE_STOPPED
         if self._stopped:
@@ -91,9 +97,12 @@ class SimulationServices:
         if scope != ResetSimulation.Request.SCOPE_ALL and scope & ~KNOWN_SCOPES:
             return answer(response, Result.RESULT_FEATURE_UNSUPPORTED,
                           f'expected time, state, spawned or all, found scope {scope}')
-        self._simulator.reset(state=bool(scope & ResetSimulation.Request.SCOPE_STATE),
-                              clock=bool(scope & ResetSimulation.Request.SCOPE_TIME),
-                              payloads=bool(scope & ResetSimulation.Request.SCOPE_SPAWNED))
+        try:
+            self._simulator.reset(state=bool(scope & ResetSimulation.Request.SCOPE_STATE),
+                                  clock=bool(scope & ResetSimulation.Request.SCOPE_TIME),
+                                  payloads=bool(scope & ResetSimulation.Request.SCOPE_SPAWNED))
+        except DynamicsError as error:       # at the start pose with a payload
+            return answer(response, Result.RESULT_OPERATION_FAILED, str(error))
         return answer(response)
 
     async def _step_simulation(self, request: Any, response: Any) -> Any:

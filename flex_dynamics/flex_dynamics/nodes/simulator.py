@@ -66,7 +66,7 @@ class Simulator(Node):
         self.playing = not self.timing.start_paused
         self.failure = ''            # why the motion could not go on
         self._credits = 0            # periods that a step request may still run while paused
-        self._started = not self.timing.wait_for_command
+        self._started = self._starts_alone
         self._answered = False       # lockstep: the command of the present state is there
         self._safe = False           # the fail-safe acts in place of a command
         self._command_tick = 0       # of the state that the last command answered
@@ -127,18 +127,39 @@ class Simulator(Node):
         """Whether simulated time may pass."""
         return not self.failure and (self.playing or self._credits > 0)
 
+    @property
+    def _starts_alone(self) -> bool:
+        """Whether time may pass before the first command, which a robot without joints never
+        gets."""
+        return not (self.timing.wait_for_command and self.plant.gate.joints)
+
+    @property
+    def stepping(self) -> bool:
+        """Whether steps that were asked for are under way."""
+        return self._credits > 0
+
     def play(self, playing: bool) -> None:
-        """Go on, or pause."""
+        """Go on, or pause; steps that are under way end."""
+        self._end_steps('it was set to playing' if playing else 'it was paused')
         self.playing = playing
-        self._waits_since = time.monotonic()
+        self._waits_since, self._silence = time.monotonic(), ''
         self._pacing.restart()
+        if not playing:
+            self._publish_again()
         self._go_on()
 
     def grant(self, periods: int) -> None:
-        """Let so many periods pass although paused."""
+        """Let so many periods pass although paused, the first of them at once."""
         self._credits = periods
-        self._waits_since = time.monotonic()
+        self._started = True         # who asks for steps does not wait for a command
+        self._waits_since, self._silence = time.monotonic(), ''
+        self._pacing.restart(due=1)
         self._go_on()
+
+    def _end_steps(self, why: str) -> None:
+        if self._credits:
+            left, self._credits = self._credits, 0
+            self._simulation_services.stepped(f'{why} with {left} steps left')
 
     def _go_on(self) -> None:
         """Go on in lockstep; free running the timer does."""
@@ -146,13 +167,15 @@ class Simulator(Node):
             self._pump()
 
     def reset(self, state: bool, clock: bool, payloads: bool = False) -> None:
-        """Back to the start pose, to time zero, to no payload, or any of these."""
+        """Back to the start pose, to time zero, to no payload, or any of these; steps that are
+        under way end. DynamicsError if there is no equilibrium at the start pose."""
+        self._end_steps('it was reset')
         if payloads:
             self._payloads.detach_all()
         if state:
             self.plant.reset()
             self.failure = ''
-            self._started = not self.timing.wait_for_command
+            self._started = self._starts_alone
         if clock:
             self.tick = 0
         if state or clock:
@@ -163,9 +186,9 @@ class Simulator(Node):
         self._read_sensors()
         self._command_tick = self.tick
         self._answered = self._safe = False
-        self._waits_since = time.monotonic()
+        self._waits_since, self._silence = time.monotonic(), ''
         self._pacing.restart()
-        self._publish()
+        self._publish(again=True)
 
     def _on_timer(self) -> None:
         if self.timing.lockstep:
@@ -205,12 +228,15 @@ class Simulator(Node):
             self._pacing.restart()
             return
         until = time.monotonic() + RESEND
-        due = self._pacing.due(time.monotonic()) if self.playing else self._credits
+        due = self._pacing.due(time.monotonic())
+        if not self.playing:
+            due = min(due, self._credits)
         self._thread.keep(self._pacing.slips)
         while due > 0 and self.moving and time.monotonic() < until:
             due -= 1
             age = (self.tick - self._command_tick) * self.timing.period
-            late = self.tick > 0 and age > self.timing.command_timeout
+            late = (age > self.timing.command_timeout and self.tick > 0
+                    and bool(self.plant.gate.joints))
             if late and not self._safe:
                 self.get_logger().warning(f'no good command for {self.timing.command_timeout:g} '
                                           's: the fail-safe acts', throttle_duration_sec=1.0)
@@ -226,6 +252,7 @@ class Simulator(Node):
             self.failure, self.playing, self._credits = str(error), False, 0
             self.get_logger().error(f'paused at the last good state: {error}')
             self._simulation_services.stepped(self.failure)
+            self._publish_again()
             return
         self.tick += 1
         self._waits_since, self._silence = time.monotonic(), ''
@@ -235,28 +262,36 @@ class Simulator(Node):
             for sensor in self._sensors:
                 sensor.look()
         self._read_sensors()
-        self._publish()
-        if self._credits and not self.playing:
-            self._credits -= 1
-            if not self._credits:
-                self._simulation_services.stepped('')
+        if self.playing:
+            self._publish()
+            return
+        self._credits -= 1
+        self._publish(again=not self._credits)       # who waits for the last step sees all of it
+        if not self._credits:
+            self._simulation_services.stepped('')
 
     # Topics ---------------------------------------------------------------------------------
 
-    def _publish(self) -> None:
+    def _publish(self, again: bool = False) -> None:
+        """again: time stands still here, so that all is said, the clock too."""
         now = self.now
-        if self.tick % self.timing.clock_every == 0:
+        if again or self.tick % self.timing.clock_every == 0:
             self._packed_clock.publish(now)
-        for sensor in self._sensors:
-            sensor.publish(now)
-        # The last of all: who answers a state in lockstep has its readings before it.
-        self._state.publish(now, self.plant.q, self.plant.v)
+        if again or self._shown():
+            for sensor in self._sensors:
+                sensor.publish(now)
+            # The last of all: who answers a state in lockstep has its readings before it.
+            self._state.publish(now, self.plant.q, self.plant.v)
         self._published = time.monotonic()
+
+    def _shown(self) -> bool:
+        """Whether the present state goes out on topics."""
+        return True
 
     def _publish_again(self) -> None:
         for sensor in self._sensors:
             sensor.look_again(self.tick)
-        self._publish()
+        self._publish(again=True)
 
     def _read_sensors(self) -> None:
         for sensor in self._sensors:
@@ -290,10 +325,10 @@ class Simulator(Node):
 
     def _commanders(self) -> list[str]:
         found = self.get_publishers_info_by_topic(self.resolve_topic_name('joint_commands'))
-        return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found)
+        return [f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found]
 
     def _who_is_silent(self) -> str:
-        topic, names = self.resolve_topic_name('joint_commands'), self._commanders()
+        topic, names = self.resolve_topic_name('joint_commands'), sorted(set(self._commanders()))
         who = f'{", ".join(names)} on {topic}' if names else f'anyone: no node publishes {topic}'
         return (f'no command for the state at {self.now * 1e-9:.4f} s since '
                 f'{self.timing.lockstep_timeout:g} s: waiting for {who}')

@@ -14,6 +14,8 @@ from flex_dynamics.nodes.common import NodeError, declare
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.plant import Drives, Plant
 
+STRONGEST = 1e12         # gain of a drive, N m/rad or N m s/rad
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -113,9 +115,9 @@ class DriveParameters:
         joints, each = len(self._inertia), 'a joint'
         live.vector('drive.stiffness', "of the drives' own fast loops, N m/rad or N/m, for "
                     'joints whose command has a position', partial(self._set, '_stiffness'),
-                    joints, each, 0.0)
+                    joints, each, 0.0, STRONGEST)
         live.vector('drive.damping', "of the drives' own fast loops, N m s/rad or N s/m",
-                    partial(self._set, '_damping'), joints, each, 0.0)
+                    partial(self._set, '_damping'), joints, each, 0.0, STRONGEST)
         live.number('drive.bandwidth', "rad/s; where drive.damping is zero: this times the "
                     "joint's largest inertia", partial(self._set, '_bandwidth'), 1e4)
 

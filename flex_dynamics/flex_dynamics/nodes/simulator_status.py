@@ -11,9 +11,9 @@ def status(simulator: Any) -> tuple[bytes, str, dict[str, object]]:
     factor, share, longest = simulator._speed.read(simulator.now * 1e-9)
     if simulator.failure:
         level, text = DiagnosticStatus.ERROR, simulator.failure
-    elif simulator._silence:
+    elif simulator._silence and simulator.moving:
         level, text = DiagnosticStatus.WARN, simulator._silence
-    elif simulator._safe:
+    elif simulator._safe and simulator.moving:
         level, text = DiagnosticStatus.WARN, 'the fail-safe acts in place of a command'
     elif simulator._recording.problem:
         level, text = DiagnosticStatus.WARN, simulator._recording.problem

@@ -1,6 +1,7 @@
 """Pushes from outside: the topic `external_wrench` and the service `~/apply_wrench`."""
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.srv import ApplyWrench
 
 TOLD = 0.1      # s
+AHEAD = 3600.0  # s of simulated time that a push may be put off; a stamp of the wall clock is more
 
 
 @dataclass(frozen=True)
@@ -39,18 +41,31 @@ def place(model: Model, frame: str) -> tuple[str, float | None]:
     return frame, None
 
 
+def begin_of(push: Push) -> int:
+    return push.begin
+
+
+def forget_past(pushes: list[Push], tick: int) -> None:
+    """Leave, of pushes on one frame in the order of their begin, the one that acts and those to
+    come."""
+    begun = bisect.bisect_right(pushes, tick, key=begin_of)
+    del pushes[:max(begun - 1, 0)]
+    if pushes and pushes[0].end <= tick:
+        del pushes[0]
+
+
 class WrenchInput:
     """Keeps the pushes that act or will act, by simulated time.
 
-    A message on the topic acts for `external_wrench.duration` and takes the place of the one
-    before on the same frame; a stream of them is a push that lasts. A stamp of later than now
-    puts the push off until then. What acts is told on `applied_wrench`, when it begins and every
+    A message on the topic acts for `external_wrench.duration` or until the next one on the same
+    frame begins; a stream of them is a push that lasts. A stamp of later than now puts the push
+    off until then. What acts is told on `applied_wrench`, when it begins and every
     `TOLD` s of simulated time.
     """
 
     def __init__(self, simulator: Any) -> None:
         self._simulator = simulator
-        self._streamed: dict[str, Push] = {}
+        self._streamed: dict[str, list[Push]] = {}       # by frame, in the order of their begin
         self._asked: list[Push] = []
         self.rejected, self.reason = 0, ''
         self._duration = declare(
@@ -70,11 +85,13 @@ class WrenchInput:
 
     def acting(self, tick: int) -> list[tuple[str, float | None, np.ndarray]]:
         """What pushes in the period that begins at `tick`, for Plant.wrenches."""
-        if not self._streamed and not self._asked:
+        if not self._asked and not any(self._streamed.values()):
             return []
         self._asked = [push for push in self._asked if tick < push.end]
-        self._streamed = {name: push for name, push in self._streamed.items() if tick < push.end}
-        acting = [push for push in (*self._streamed.values(), *self._asked) if push.begin <= tick]
+        for pushes in self._streamed.values():
+            forget_past(pushes, tick)
+        first = [pushes[0] for pushes in self._streamed.values() if pushes]
+        acting = [push for push in (*first, *self._asked) if push.begin <= tick]
         timing = self._simulator.timing
         for push in acting:
             if (tick - push.begin) % max(1, round(TOLD / timing.period)) == 0:
@@ -93,7 +110,9 @@ class WrenchInput:
 
     def _take(self, message: WrenchStamped) -> None:
         try:
-            self._streamed[message.header.frame_id] = self._push(message, self._duration)
+            push = self._push(message, self._duration)
+            bisect.insort(self._streamed.setdefault(message.header.frame_id, []), push,
+                          key=begin_of)
         except DynamicsError as error:
             self.rejected += 1
             self.reason = str(error)
@@ -119,6 +138,10 @@ class WrenchInput:
         if not np.isfinite(wrench).all():
             raise DynamicsError(f'wrench on {message.header.frame_id!r}: expected finite numbers, '
                                 f'found force {wrench[:3]}, torque {wrench[3:]}')
-        period = simulator.timing.period
-        begin = max(simulator.tick, round(1e-9 * nanoseconds(message.header.stamp) / period))
+        period, when = simulator.timing.period, nanoseconds(message.header.stamp)
+        if when - simulator.now > 1e9 * AHEAD:
+            raise DynamicsError(f'wrench on {message.header.frame_id!r}: its stamp, '
+                                f'{1e-9 * when:.0f} s, is more than an hour after the present of '
+                                f'the simulation, {1e-9 * simulator.now:.1f} s')
+        begin = max(simulator.tick, round(1e-9 * when / period))
         return Push(message, frame, x, wrench, begin, begin + max(1, round(duration / period)))
