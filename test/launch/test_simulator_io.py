@@ -198,7 +198,8 @@ class TestSimulator(unittest.TestCase):
                 ('gauges.noise', 'much', "gauges.noise: expected numbers, found 'much'"),
                 ('gauges.bias', [1.0, 2.0], 'gauges.bias: expected none, 1 or 4 numbers (one a '
                                             'gauge), found 2'),
-                ('imu.gyro_bias', [float('nan')], 'imu.gyro_bias: expected -1e+06 to 1e+06, found nan'),
+                ('imu.gyro_bias', [float('nan')], 'imu.gyro_bias: expected -1e+06 to 1e+06, '
+                                                  'found nan'),
                 ('drive.damping', [-1.0], 'drive.damping: expected 0 to 1e+12, found -1'),
                 ('drive.bandwidth', 1e9, 'drive.bandwidth: expected 0 to 10000, found 1e+09'),
                 ('record', FOLDER.name, 'exists already'),
