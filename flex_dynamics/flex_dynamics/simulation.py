@@ -145,10 +145,12 @@ class Simulation:
         worst = int(np.argmax(speeds))
         what = ('did not converge in 64 parts of a step' if status == NOT_CONVERGED
                 else 'diverged')
+        pushed = ', '.join(sorted({load.frame for load in self._loads or ()}))
         raise DynamicsError(
             f'the motion {what} after {self.time:.4f} s: largest speed in '
-            f'{self.model.names[worst]}, {self.v[worst]:.4g} (SI units); check gains, damping '
-            f'signs and efforts, or take a smaller step than {self.step:g} s')
+            f'{self.model.names[worst]}, {self.v[worst]:.4g} (SI units)'
+            f'{f", with a push on {pushed}" if pushed else ""}; check gains, damping signs and '
+            f'efforts, or take a smaller step than {self.step:g} s')
 
 
 def reach(model: Model) -> np.ndarray:

@@ -91,6 +91,14 @@ def test_a_push_on_the_middle_of_a_beam(arm, plant):
     assert np.abs(plant.v).max() > 0.01
 
 
+def test_a_push_that_throws_the_arm_away_is_named_and_leaves_the_last_good_state(plant):
+    q = plant.q.copy()
+    plant.wrenches = [('tool', None, np.array([0.0, 1e100, 0.0, 0.0, 0.0, 0.0]))]
+    with pytest.raises(DynamicsError, match='with a push on tool; check'):
+        plant.advance()
+    assert (plant.q == q).all() and np.isfinite(plant.v).all()
+
+
 def test_accelerations_are_the_rates_of_the_speeds(arm, plant):
     plant.steps, plant.simulation.step = 1, 1e-5
     plant.gate.accept(JOINTS, arm.statics(POSE)[1] + [50.0, 100.0, -80.0, 5.0], velocity=[0.1] * 4)
