@@ -45,7 +45,7 @@ def from_index(name: str) -> str:
     try:
         package = metadata.distribution('example-robot-data')
     except metadata.PackageNotFoundError:
-        pytest.skip(f'{name}: example-robot-data is not installed')
+        pytest.skip(f'{name}: example-robot-data is not installed; make validate installs it')
     folder = Path(str(package.locate_file('cmeel.prefix/share/example-robot-data/robots')))
     return (folder / FROM_INDEX[name]).read_text(encoding='utf-8')
 

@@ -144,11 +144,7 @@ class DrivenSimulator(Simulator):
         """A command that answers the present state."""
         self._given = effort, position, velocity
         try:
-            gate = self.plant.gate
-            if len(effort) == len(gate.names):
-                gate.accept_all(effort, position, velocity)
-            else:                    # there is a base that floats
-                gate.accept(gate.joints, effort, position, velocity)
+            self.plant.gate.accept_all(effort, position, velocity)
             self._safe = False
         except CommandError as error:
             self._refuse(str(error))

@@ -63,7 +63,8 @@ class EffortGate:
 
     def accept(self, names: Sequence[str], effort, position=(), velocity=()) -> None:
         """Take a command, or raise CommandError and leave everything as it was."""
-        if names == self.names and len(effort) == len(position) == len(velocity):
+        if (self._driven >= 0 and names == self.names
+                and len(effort) == len(position) == len(velocity)):
             self.accept_all(effort, position, velocity)
             return
         kinds, values = self._check(names, effort, position, velocity)
@@ -74,7 +75,10 @@ class EffortGate:
 
     def accept_all(self, effort: np.ndarray, position: np.ndarray,
                    velocity: np.ndarray) -> None:
-        """`accept` of a command for every joint in order, arrays (n_joints,), in microseconds."""
+        """`accept` of a command for all `joints` in order, in microseconds if no base floats."""
+        if self._driven < 0:
+            self.accept(self.joints, effort, position, velocity)
+            return
         cut = -1
         if len(effort) == len(position) == len(velocity) == self._driven:
             try:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.srv import ApplyWrench
 
 TOLD = 0.1      # s
+BEGIN = attrgetter('begin')
 AHEAD = 3600.0  # s of simulated time that a push may be put off; a stamp of the wall clock is more
 
 
@@ -41,14 +43,10 @@ def place(model: Model, frame: str) -> tuple[str, float | None]:
     return frame, None
 
 
-def begin_of(push: Push) -> int:
-    return push.begin
-
-
 def forget_past(pushes: list[Push], tick: int) -> None:
     """Leave, of pushes on one frame in the order of their begin, the one that acts and those to
     come."""
-    begun = bisect.bisect_right(pushes, tick, key=begin_of)
+    begun = bisect.bisect_right(pushes, tick, key=BEGIN)
     del pushes[:max(begun - 1, 0)]
     if pushes and pushes[0].end <= tick:
         del pushes[0]
@@ -112,7 +110,7 @@ class WrenchInput:
         try:
             push = self._push(message, self._duration)
             bisect.insort(self._streamed.setdefault(message.header.frame_id, []), push,
-                          key=begin_of)
+                          key=BEGIN)
         except DynamicsError as error:
             self.rejected += 1
             self.reason = str(error)
