@@ -1,6 +1,7 @@
 """What the launch tests share: the launch file under test, and a node that listens."""
 from __future__ import annotations
 
+import functools
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -28,12 +29,20 @@ def sim(**arguments: str) -> IncludeLaunchDescription:
                                     launch_arguments=list(arguments.items()))
 
 
+@functools.cache
+def keeper() -> Node:
+    """A node that stays, and with it the middleware of this process: to take that down while other
+    nodes come and go may hang (see flex_dynamics/nodes/ending.py), and here no alarm is set."""
+    context = Context()
+    rclpy.init(context=context)
+    return Node('keeper', context=context)
+
+
 class Listener:
     """A node of the test's own; keeps what comes by topic."""
 
     def __init__(self) -> None:
-        self.context = Context()
-        rclpy.init(context=self.context)
+        self.context = keeper().context
         self.node = Node('listener', context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
@@ -44,7 +53,6 @@ class Listener:
     def close(self) -> None:
         self._executor.shutdown()
         self.node.destroy_node()
-        rclpy.try_shutdown(context=self.context)
 
     def listen(self, kind: Any, topic: str, quality: Any = 10, key: str | None = None) -> None:
         """Keep all messages of a topic under `key`, or under the topic's name."""

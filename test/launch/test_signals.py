@@ -29,7 +29,8 @@ run(Broken)
 
 HELD_UP = """import time
 from rclpy.node import Node
-from flex_dynamics.nodes.common import WRITING, run
+from flex_dynamics.nodes.common import run
+from flex_dynamics.nodes.ending import WRITING
 
 class HeldUp(Node):
     def __init__(self):
@@ -46,6 +47,29 @@ class HeldUp(Node):
         time.sleep(60.0)
 
 run(HeldUp)
+"""
+
+LOCKED = """import ctypes
+from rclpy.node import Node
+from flex_dynamics.nodes.common import run
+
+class Locked(Node):
+    def __init__(self):
+        super().__init__('locked')
+        self.create_timer(0.01, self.{callback})
+        self.get_logger().info('ready')
+
+    def wait_with_the_lock(self):
+        while True:
+            ctypes.PyDLL(None).sleep(60)
+
+    def fail(self):
+        raise KeyError('no such thing')
+
+    def destroy_node(self):
+        self.wait_with_the_lock()
+
+run(Locked)
 """
 
 
@@ -94,10 +118,11 @@ class Process:
             assert self.process.poll() is None, self.text
             time.sleep(0.05)
 
-    def end(self, number):
-        """Send a signal; the exit code and how long (s) the end took."""
+    def end(self, number=None):
+        """Send a signal, if any; the exit code and how long (s) the end took."""
         began = time.monotonic()
-        os.killpg(self.process.pid, number)
+        if number is not None:
+            os.killpg(self.process.pid, number)
         code = self.process.wait(60.0)
         took = time.monotonic() - began
         self._reader.join(10.0)
@@ -160,6 +185,28 @@ def test_a_callback_that_goes_on_does_not_hold_the_end_up_unless_it_writes(
         assert code == 0 and 'Traceback' not in node.text, (code, node.text)
         assert ('written' in node.text) == writing
         return took < 3.0 + (seconds if writing else 0.0)
+    assert any(once() for _ in range(ATTEMPTS))
+
+
+@pytest.mark.parametrize('callback, ended_by, wanted', [
+    ('wait_with_the_lock', signal.SIGINT, 0),
+    ('wait_with_the_lock', signal.SIGTERM, 0),
+    ('get_name', signal.SIGINT, 0),      # held up only as the node is destroyed
+    ('fail', None, 1),                   # and so it is after a mistake
+])
+def test_what_waits_with_the_lock_of_python_does_not_hold_the_end_up(callback, ended_by, wanted,
+                                                                     start, tmp_path):
+    program = tmp_path / 'locked.py'
+    program.write_text(LOCKED.format(callback=callback))
+
+    def once():
+        node = start(sys.executable, '-X', 'faulthandler', program)
+        node.wait_for('ready')
+        time.sleep(0.5)
+        code, took = node.end(ended_by)
+        assert code == wanted and 'left without taking leave' in node.text, (code, node.text)
+        assert 'in wait_with_the_lock' in node.text
+        return took < 3.0
     assert any(once() for _ in range(ATTEMPTS))
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 import array
 import gc
 import os
-import signal
-import socket
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -33,12 +30,10 @@ from rclpy.task import Future
 
 from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
+from flex_dynamics.nodes.ending import WRITING, end_by_signal, end_soon
 from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 
 LARGEST = sys.float_info.max
-WAKE_UP: list[socket.socket] = []     # open until the end: each further signal is written to it
-PATIENCE = 2.0      # s after a signal for callbacks, nodes and middleware to end by themselves
-WRITING: set[object] = set()          # what must not be cut off: recordings that are open
 
 
 class NodeError(ValueError):
@@ -182,9 +177,8 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
         if not (loaded.is_set() or WRITING):
             os._exit(0)
         stop.set_result(None)
-        _give_up()
 
-    _on_signal(end)
+    end_by_signal(end)
     executor = None
     try:
         made = make()
@@ -199,17 +193,21 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
         loaded.set()
         spin(executor, stop)
     except ExternalShutdownException:
-        return 0
+        end_soon(0)
     except (RobotError, DynamicsError, NodeError, ParameterException) as error:
+        end_soon(1)      # before the error goes, and what there is of the node with it
         print(f'error: {error}', file=sys.stderr)
         return 1
     except Exception as error:      # a mistake of ours: one line, and all of it to those who ask
+        end_soon(1)
         at = traceback.extract_tb(error.__traceback__)[-1]
         print(f'error: {type(error).__name__}: {error} ({os.path.basename(at.filename)}, line '
               f'{at.lineno}; --log-level debug tells more)', file=sys.stderr)
         if nodes and nodes[0].get_logger().get_effective_level() <= LoggingSeverity.DEBUG:
             traceback.print_exc()
         return 1
+    else:
+        end_soon(0)
     finally:
         if executor is not None:
             executor.shutdown()
@@ -217,30 +215,3 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
             node.destroy_node()
         rclpy.try_shutdown()
     return 0
-
-
-def _give_up() -> None:
-    """Leave after a while, whoever holds the nodes up: a long callback, or the middleware, which
-    may wait for a process that is gone. What is WRITING gets the time that it needs."""
-    time.sleep(PATIENCE)
-    while WRITING:
-        time.sleep(0.1)
-    os._exit(0)
-
-
-def _on_signal(action: Callable[[], None]) -> None:
-    """Call `action` once, at the first SIGINT or SIGTERM, from a thread of its own.
-
-    The main thread may be waiting for messages or sit in the compiler: it would not hear.
-    """
-    reader, writer = WAKE_UP[:] = socket.socketpair()
-    writer.setblocking(False)
-
-    def wait() -> None:
-        reader.recv(1)
-        action()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
-    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=wait, daemon=True).start()

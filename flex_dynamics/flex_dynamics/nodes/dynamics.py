@@ -46,7 +46,7 @@ class Dynamics(Node):
                                             QoSProfile(depth=DEPTH))
         self.create_service(GetDynamics, '~/get_dynamics', self._answer)
         self._input = StateInput(self, model, self._publish,
-                                 period=round(1e9 / rate) if rate else 0)
+                                 period=round(1e9 / rate) if rate else 0, at_once=False)
         self._published = 0
         self.create_timer(LOOK, self._look, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)

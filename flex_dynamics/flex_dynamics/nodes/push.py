@@ -8,6 +8,7 @@ import rclpy
 from geometry_msgs.msg import Vector3
 from rclpy.utilities import remove_ros_args
 
+from flex_dynamics.nodes.ending import end_soon
 from flex_msgs.srv import ApplyWrench
 
 PATIENCE = 10.0      # s of wall time for the simulator to be found and to answer
@@ -43,12 +44,13 @@ def main() -> int:
     rclpy.init(args=sys.argv)
     node = rclpy.create_node('push')
     try:
-        return ask(node, f'{given.simulator}/apply_wrench', request)
+        code = ask(node, f'{given.simulator}/apply_wrench', request)
     except KeyboardInterrupt:
-        return 130
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
+        code = 130
+    end_soon(code)
+    node.destroy_node()
+    rclpy.try_shutdown()
+    return code
 
 
 def ask(node: rclpy.node.Node, service: str, request: ApplyWrench.Request) -> int:

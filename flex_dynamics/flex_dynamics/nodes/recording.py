@@ -14,7 +14,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from flex_dynamics.nodes.bag import STORAGES, Bag, BagError
-from flex_dynamics.nodes.common import WRITING, NodeError, declare, steady_clock
+from flex_dynamics.nodes.common import NodeError, declare, steady_clock
+from flex_dynamics.nodes.ending import WRITING
 from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.unwaited import Unwaited, waiting

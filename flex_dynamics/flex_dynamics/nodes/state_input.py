@@ -33,12 +33,14 @@ class StateInput:
     """Subscribes to `flex_state` or `joint_states` and calls back with each good state.
 
     period: ns between the stamps of two states that are wanted; those between cost next to
-    nothing. A message of another robot, with NaN, or with arrays of wrong length is counted in
-    `rejected`, warned of once a second, and goes no further.
+    nothing. at_once: listen from the first, else when `listen` is called. A message of another
+    robot, with NaN, or with arrays of wrong length is counted in `rejected`, warned of once a
+    second, and goes no further.
     """
 
     def __init__(self, node: Node, model: Model, callback: Callable[[State], None],
-                 group: CallbackGroup | None = None, period: int = 0) -> None:
+                 group: CallbackGroup | None = None, period: int = 0,
+                 at_once: bool = True) -> None:
         topic = declare(node, 'state_topic', 'flex_state', 'where the state comes from; from '
                         'joint_states alone the static deflection is taken',
                         choices=('flex_state', 'joint_states'), fixed=True)
@@ -54,13 +56,13 @@ class StateInput:
         self._kind: Any = JointState if self._static else FlexState
         self._topic, self._group = topic, group
         self._subscription: Subscription | None = None
-        self.listen()
+        self.listen(at_once)
 
     @property
     def listening(self) -> bool:
         return self._subscription is not None
 
-    def listen(self, on: bool = True) -> None:
+    def listen(self, on: bool) -> None:
         """Begin to listen, or leave off: a thousand states a second cost those who send them,
         too."""
         if on and self._subscription is None:
