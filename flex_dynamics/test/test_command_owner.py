@@ -22,7 +22,7 @@ def test_one_driver_is_admitted_and_the_graph_is_asked_once():
     owner = CommandOwner(graph, 0.1)
     for number in range(1, 1000):
         owner.admit(number, 0.001 * number)
-    assert owner.name == '/control' and graph.asked == 1
+    assert owner.driver(1.0) == '/control' and graph.asked == 1
 
 
 def test_lost_commands_do_not_matter():
@@ -56,6 +56,27 @@ def test_a_silent_driver_is_followed_by_the_next():
     owner.admit(8, 0.11)                       # 0.11 s after the owner's last command
     with pytest.raises(SecondDriver):
         owner.admit(501, 0.12)
+
+
+def test_a_driver_is_named_when_no_other_is_left():
+    graph = Graph('/control', '/other')
+    owner = CommandOwner(graph, 0.1)
+    assert owner.driver(0.0) == ''
+    owner.admit(500, 0.0)
+    owner.admit(501, 1.0)                      # either of the two
+    assert owner.driver(1.0) == ''
+    graph.names = ['/other']
+    assert owner.driver(2.0) == ''             # the driver may be the one that is gone
+    owner.admit(502, 3.0)
+    assert owner.driver(3.0) == '/other'
+    graph.names = ['/control', '/other']
+    owner.admit(503, 4.0)
+    graph.names = ['/other']
+    owner.admit(504, 4.05)
+    assert owner.driver(4.05) == ''            # not asked again so soon
+    for k in range(20):
+        owner.admit(505 + k, 4.1 + 0.05 * k)
+    assert owner.driver(5.1) == '/other'
 
 
 def test_a_driver_that_was_started_again_is_the_same_one():

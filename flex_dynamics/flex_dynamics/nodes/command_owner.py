@@ -35,7 +35,15 @@ class CommandOwner:
         self._number: int | None = None       # of the owner's last command
         self._other: int | None = None        # of the last command of anyone else
         self._heard = 0.0
-        self.name = ''
+        self._name = ''
+
+    def driver(self, now: float) -> str:
+        """Full name of the node that drives, or drove last; empty if none has, or as long as it
+        may be any of several: one that died is listed until its lease ends."""
+        active = self._number is not None and now - self._heard <= self._patience
+        if active and not self._name and len(self._nodes(now)) == 1:
+            self._name, = self._names
+        return self._name
 
     def admit(self, number: int, now: float) -> None:
         """Take note of a command with its publisher's number; CommandError if it is not to act."""
@@ -56,8 +64,8 @@ class CommandOwner:
             raise CommandError(f'{" and ".join(names)} both command the robot, and their commands '
                                'cannot be told apart: stop all but one')
         self._other = number
-        rest = [name for name in names if name != self.name]
-        raise SecondDriver(f'{self.name or "another node"} drives the robot: commands of '
+        rest = [name for name in names if name != self._name]
+        raise SecondDriver(f'{self._name or "another node"} drives the robot: commands of '
                            f'{", ".join(rest)} are refused until it has been silent for '
                            f'{self._patience:g} s')
 
@@ -66,7 +74,7 @@ class CommandOwner:
         alone = len(names) == 1
         # The one that was silent may come back: its numbers are now those of another.
         self._number, self._other, self._heard = number, None if alone else self._number, now
-        self.name = names[0] if alone else ''
+        self._name = names[0] if alone else ''
 
     def _nodes(self, now: float) -> list[str]:
         if now - self._asked >= FRESH:

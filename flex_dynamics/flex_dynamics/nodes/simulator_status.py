@@ -1,6 +1,7 @@
 """What the simulator says of itself on /diagnostics."""
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
@@ -28,7 +29,7 @@ def status(simulator: Any) -> tuple[bytes, str, dict[str, object]]:
         'longest step from state to state (ms)': f'{1e3 * longest:.3f}',
         'overruns': simulator._pacing.overruns,
         'scheduling': simulator._thread.text,
-        'driven by': simulator._owner.name,
+        'driven by': simulator._owner.driver(time.monotonic()),
         'rejected commands': simulator._rejected,
         'last rejection': simulator._reason,
         'commands cut to limits': simulator.plant.gate.limited,
