@@ -37,7 +37,7 @@ def keeper() -> Node:
     if not KEEPERS or KEEPERS[-1][0] != domain:
         context = Context()
         rclpy.init(context=context)
-        KEEPERS.append((domain, Node('keeper', context=context)))
+        KEEPERS.append((domain, Node(f'keeper_{domain}', context=context)))
     if len(KEEPERS) > 2:       # in its domain all has been quiet for a whole file of tests
         _, old = KEEPERS.pop(0)
         old.destroy_node()

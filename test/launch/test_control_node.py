@@ -187,19 +187,25 @@ class TestControl(unittest.TestCase):
             del messages[:begin]
 
     def test_a_the_foreign_controller_with_terms_by_topic_is_the_same_to_the_last_bit(self):
-        runs = []
-        for _ in range(2):
+        # Who is held up loses some of the 101 of each topic, as the simulator waits for nobody but
+        # the control node: so it takes two runs, or more on a busy machine.
+        known, compared = {}, 0
+        for _ in range(20):
             self.reset()
             self.graph.until(lambda: self.now() > 0.6, 'a while')
-            runs.append({
+            run = {
                 (topic, seconds(message.header.stamp)):
                     (bytes(message.position), bytes(getattr(message, 'effort', b'')))
                 for topic in ('flex_state', 'joint_commands')
-                for message in self.graph.heard[topic] if seconds(message.header.stamp) <= 0.5})
-        # Who is held up for long may lose some of the 101 of each: the simulator waits for nobody.
-        both = runs[0].keys() & runs[1].keys()
-        assert len(both) > 100 and all(len(run) <= 2 * 101 for run in runs)
-        assert [runs[0][at] for at in both] == [runs[1][at] for at in both]
+                for message in self.graph.heard[topic] if seconds(message.header.stamp) <= 0.5}
+            assert len(run) <= 2 * 101
+            both = known.keys() & run.keys()
+            assert [known[at] for at in both] == [run[at] for at in both]
+            known.update(run)
+            compared += len(both)
+            if compared > 100:
+                break
+        assert compared > 100
         speeds = np.array([m.velocity for m in self.graph.heard['flex_state']])
         assert np.abs(speeds).max() > 0.1      # and it did move
 
