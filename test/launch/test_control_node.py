@@ -1,4 +1,5 @@
 """The control node in lockstep: a foreign controller, terms by topic, switching, the action."""
+import itertools
 import re
 import unittest
 from pathlib import Path
@@ -31,14 +32,16 @@ PAGE = ROOT / 'flex_control' / 'doc' / 'write_your_own_controller.md'
 START = np.array([0.0, 0.5, 2.0, 0.5])
 JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
 ALL = QoSProfile(depth=5000)
-FAR_OFF = 20.0       # s; time goes faster than the wall clock, and a test may be held up
+FAR_OFF = 100.0      # s; time goes faster than the wall clock, and a test may be held up
 Result = FollowJointTrajectory.Result
 
-# The links start straight, so that they swing: equal bits are then worth something.
+# The links start straight, so that they swing: equal bits are then worth something. The steps are
+# so small that who listens has less to do than the simulator, and keeps up on a busy machine too.
 PARAMETERS = """
 /**/simulator:
   ros__parameters:
     rate: 200.0
+    step: 1.0e-4
     start.deflected: false
     start.positions: [0.0, 0.5, 2.0, 0.5]
 /**/dynamics:
@@ -292,14 +295,18 @@ class TestControl(unittest.TestCase):
         self.wait(0.5)             # at rest at the start
 
     def test_f_a_cancelled_goal_comes_to_rest_without_a_jump(self):
-        handle = self.send(trajectory(START + 0.5, FAR_OFF))
-        # Since when it moves: what is heard now may be of the motion before.
-        begin = seconds(self.graph.until(lambda: self.feedback, 'feedback')[0]
-                        .feedback.header.stamp)
-        self.wait(2.0)
-        future = handle.cancel_goal_async()
-        self.graph.until(future.done, 'the answer to the cancellation')
-        assert self.result(handle)[0] == GoalStatus.STATUS_CANCELED
+        for goal in (START + 0.5, START) * 3:
+            handle = self.send(trajectory(goal, 20.0))
+            # Since when it moves: what is heard now may be of the motion before.
+            begin = seconds(self.graph.until(lambda: self.feedback, 'feedback')[0]
+                            .feedback.header.stamp)
+            self.wait(2.0)
+            future = handle.cancel_goal_async()
+            self.graph.until(future.done, 'the answer to the cancellation')
+            status = self.result(handle)[0]
+            if status != GoalStatus.STATUS_SUCCEEDED:      # it does if we are held up for long
+                break
+        assert status == GoalStatus.STATUS_CANCELED
         stamps = set()
 
         def wanted():
@@ -318,7 +325,7 @@ class TestControl(unittest.TestCase):
         # 3e-4 rad in a period at most, some of which may not have been heard; not all of the way.
         steps = np.abs(np.diff(wanted(), axis=0)).max(axis=1)
         assert (steps / np.diff(sorted(stamps)) * 0.005).max() < 5e-4
-        assert np.abs(wanted()[-1] - START - 0.5).max() > 0.02
+        assert np.abs(wanted()[-1] - goal).max() > 0.02
 
     def test_g_tolerances_that_are_missed_end_a_goal(self):
         tight = [JointTolerance(name='joint2', position=1e-6)]
@@ -368,10 +375,17 @@ class TestControl(unittest.TestCase):
         handle = self.send(trajectory(START + 0.2, 0.4))
         assert self.result(handle)[0] == GoalStatus.STATUS_SUCCEEDED
 
-        def later():
-            begin, *_, end = [seconds(m.feedback.header.stamp) for m in self.feedback]
-            return end - begin > 0.45
-        self.graph.until(later, 'an end after 0.45 s')
+        begin = seconds(self.graph.until(lambda: self.feedback, 'feedback')[0]
+                        .feedback.header.stamp)
+
+        def later():       # by the commands: of the feedback some is lost now and then
+            sent = {seconds(m.header.stamp): m.position
+                    for m in self.graph.heard['joint_commands'] if seconds(m.header.stamp) > begin}
+            stamps = sorted(sent)
+            moving = [at for at, next_one in itertools.pairwise(stamps)
+                      if sent[at] != sent[next_one]]
+            return moving and moving[-1] - begin > 0.45
+        self.graph.until(later, 'a motion of more than 0.45 s')
         assert self.set(shaper='none').successful
 
     def test_j_measurements_in_lockstep_are_those_of_the_state(self):
