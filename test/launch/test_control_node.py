@@ -168,6 +168,16 @@ class TestControl(unittest.TestCase):
         self.graph.until(future.done, 'the result')
         return future.result().status, future.result().result
 
+    def begun(self):
+        """Since when (s) the goal is followed: what is heard now may be of the motion before."""
+        return seconds(self.graph.until(lambda: self.feedback, 'feedback')[0]
+                       .feedback.header.stamp)
+
+    def commands(self, begin):
+        """What was heard since `begin` (s), by its stamp: a command that is sent again is one."""
+        return {seconds(m.header.stamp): m for m in self.graph.heard['joint_commands']
+                if seconds(m.header.stamp) > begin}
+
     def now(self):
         return seconds(self.graph.next('flex_state')[0].header.stamp)
 
@@ -231,8 +241,7 @@ class TestControl(unittest.TestCase):
         """No effort since `begin` (s) leaves the line of its neighbours by a tenth of the weight.
         (Steps alone would not do: an arm that fell for long at half of its weight is picked up
         by efforts that grow fast.)"""
-        efforts = {seconds(m.header.stamp): np.array(m.effort)
-                   for m in self.graph.heard['joint_commands'] if seconds(m.header.stamp) > begin}
+        efforts = {at: np.array(m.effort) for at, m in self.commands(begin).items()}
         stamps = sorted(efforts)
         periods = np.round(np.diff(stamps) / 0.005)          # between those that were heard
         steps = np.diff([efforts[at] for at in stamps], axis=0) / periods[:, None]
@@ -297,9 +306,7 @@ class TestControl(unittest.TestCase):
     def test_f_a_cancelled_goal_comes_to_rest_without_a_jump(self):
         for goal in (START + 0.5, START) * 3:
             handle = self.send(trajectory(goal, 20.0))
-            # Since when it moves: what is heard now may be of the motion before.
-            begin = seconds(self.graph.until(lambda: self.feedback, 'feedback')[0]
-                            .feedback.header.stamp)
+            begin = self.begun()
             self.wait(2.0)
             future = handle.cancel_goal_async()
             self.graph.until(future.done, 'the answer to the cancellation')
@@ -310,11 +317,9 @@ class TestControl(unittest.TestCase):
         stamps = set()
 
         def wanted():
-            # A command that is sent again is one.
-            sent = {seconds(m.header.stamp): m.position
-                    for m in self.graph.heard['joint_commands'] if seconds(m.header.stamp) > begin}
+            sent = self.commands(begin)
             stamps.update(sent)
-            return np.array([sent[at] for at in sorted(sent)])
+            return np.array([sent[at].position for at in sorted(sent)])
 
         def at_rest():       # after a motion: what is heard may be long past
             self.graph.spin(0.1)
@@ -375,15 +380,12 @@ class TestControl(unittest.TestCase):
         handle = self.send(trajectory(START + 0.2, 0.4))
         assert self.result(handle)[0] == GoalStatus.STATUS_SUCCEEDED
 
-        begin = seconds(self.graph.until(lambda: self.feedback, 'feedback')[0]
-                        .feedback.header.stamp)
+        begin = self.begun()
 
         def later():       # by the commands: of the feedback some is lost now and then
-            sent = {seconds(m.header.stamp): m.position
-                    for m in self.graph.heard['joint_commands'] if seconds(m.header.stamp) > begin}
-            stamps = sorted(sent)
-            moving = [at for at, next_one in itertools.pairwise(stamps)
-                      if sent[at] != sent[next_one]]
+            sent = self.commands(begin)
+            moving = [at for at, next_one in itertools.pairwise(sorted(sent))
+                      if sent[at].position != sent[next_one].position]
             return moving and moving[-1] - begin > 0.45
         self.graph.until(later, 'a motion of more than 0.45 s')
         assert self.set(shaper='none').successful
