@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -130,8 +131,12 @@ def install_wheels(requirements: list[Path]) -> None:
         return None if collected % 20 else f'{collected} of {total}'
 
     for path in requirements:
+        # The files list everything that is needed. Without --no-deps older versions of pip look
+        # again for what a package asks for with extras (`coverage[toml]`), find a release that is
+        # newer than the pinned one, and stop because it has no hash.
         run(path.stem, [str(VENV / 'bin' / 'python'), '-m', 'pip', 'install', '--require-hashes',
-                        '--no-build-isolation', '--progress-bar', 'off', '-r', str(path)],
+                        '--no-deps', '--no-build-isolation', '--progress-bar', 'off',
+                        '-r', str(path)],
             venv_environment(), show)
     run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
         lambda line: line.strip())
@@ -261,7 +266,8 @@ def main() -> int:
                 requirements = BARE / 'requirements-peers.txt'
                 if step('peers', digest([requirements], sys.version), lambda: run(
                         'peers', ['bash', '-c', '. ./env.sh && python3 -m pip install '
-                                  f'--require-hashes --progress-bar off -r {requirements}'],
+                                  f'--require-hashes --no-deps --progress-bar off -r '
+                                  f'{shlex.quote(str(requirements))}'],
                         dict(os.environ), lambda line: None)):
                     print('set-up: installed the programs to compare with')
             else:
