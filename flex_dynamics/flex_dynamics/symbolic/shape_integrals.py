@@ -89,7 +89,7 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
     theta = {(i,): at.t1[..., i] for i in modes}
     theta |= {(i, j): (1.0 if i == j else 2.0) * at.t2[..., i, j]
               for i in modes for j in range(i, len(modes))}
-    skew = {m: np.einsum('abc,kb->kac', -LEVI_CIVITA, value)          # [theta]
+    skew = {m: np.einsum('abc,kb->kac', LEVI_CIVITA, value)           # [theta]
             for m, value in theta.items() if value.any()}
     power = {(): np.broadcast_to(np.eye(3), (len(stations.x), 3, 3))}
     turn, jacobian = dict(power), dict(power)
