@@ -6,8 +6,8 @@ With I(q, v, a) = M a + C v + g, accelerations obey I + K q + D v + friction(v) 
 
 at constant a. K, D and the slope of Coulomb friction are known exactly. I has no poles, as
 M^-1 has: in a joint angle it has few harmonics, in an amplitude it is a low power times the sine
-and cosine of the turn of a section. So a stencil of eighth order errs by 4e-13 with a step as
-large as 1/32 rad, at which rounding does no harm. In v it is a quadratic form, for which central
+and cosine of the turn of a section. So a stencil of eighth order errs by 1e-13 with a step as
+large as 1/64 rad, at which rounding does no harm. In v it is a quadratic form, for which central
 differences are exact with any step.
 """
 from __future__ import annotations
@@ -23,7 +23,7 @@ from flex_dynamics.kernels import layout
 if TYPE_CHECKING:
     from flex_dynamics.model import Model
 
-STEP = 1.0 / 32.0                # rad that a joint or a section turns
+STEP = 1.0 / 64.0                # rad that a joint or a section turns
 SPEED = 1.0                      # rad/s, or the largest speed if that is more
 # Central differences of eighth order: weights of f(x + k h) - f(x - k h), k = 1 ... 4, by h
 WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
