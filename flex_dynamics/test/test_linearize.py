@@ -124,7 +124,7 @@ def test_slope_of_coulomb_friction(speed):
     model = Model(body_robot(dynamics='<dynamics friction="0.4" damping="0.3"/>'))
     A, _ = model.linearize([0.0], [speed], [0.0])
     slope = -(0.3 + 40.0 / np.cosh(speed / 0.01)**2) / 0.1
-    assert A == pytest.approx(np.array([[0.0, 1.0], [0.0, slope]]), rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(A, [[0.0, 1.0], [0.0, slope]], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize('robot', [
