@@ -173,6 +173,8 @@ class Checked(Generic[Kind]):
         self._name = f'_{name}'
 
     def __get__(self, instance: Any, owner: type | None = None) -> Kind:
+        if instance is None:
+            return self  # type: ignore[return-value]
         return getattr(instance, self._name)
 
     def __set__(self, instance: Any, value: Any) -> None:

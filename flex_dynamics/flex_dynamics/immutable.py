@@ -47,6 +47,8 @@ class ReadOnly(Generic[Kind]):
         self._name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> Kind:
+        if instance is None:
+            return self  # type: ignore[return-value]
         return getattr(instance, f'_{self._name}')
 
     def __set__(self, instance: Any, value: Any) -> None:

@@ -136,11 +136,13 @@ class Model(Assembly):
         """Accelerations (n,) by the O(n) recursion. tau (n_joints,): joint efforts."""
         if self._linear is not None or wrenches is not None:
             return self._loaded_forward_dynamics(q, v, tau, wrenches)
-        acceleration = np.empty(self.n)
-        try:
-            status = accelerations(self._handle, q, v, tau, NO_FORCE, acceleration)
-        except Exception:      # numba's, of many kinds, about arguments of other types
-            status = BAD_INPUT
+        acceleration, status = np.empty(self.n), BAD_INPUT
+        # Masked arrays are arrays to numba, which would not see the mask.
+        if q.__class__ is v.__class__ is tau.__class__ is np.ndarray:
+            try:
+                status = accelerations(self._handle, q, v, tau, NO_FORCE, acceleration)
+            except Exception:      # numba's, of several kinds, about arrays of other types
+                status = BAD_INPUT
         if status:
             # Not arrays as the kernel takes them, or not numbers: make them so, or say why not.
             return self._loaded_forward_dynamics(q, v, tau, None)

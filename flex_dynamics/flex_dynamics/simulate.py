@@ -96,6 +96,9 @@ def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.nda
                             f'leaves, found {tolerance:g}')
     if servo is not None:
         checks.instance(servo, 'servo', Servo, 'Servo(stiffness, damping, target) gives one')
+        if not callable(servo.target):
+            raise DynamicsError('servo: expected a function of time as target, found '
+                                f'{checks.shown(servo.target)}; lambda t: target is one')
     run = _Run(model, q, v, tau, servo, wrenches, count, output_step)
     if event is not None:
         event = _checked_event(event)

@@ -150,7 +150,7 @@ class Simulation:
         if status:
             self._restore(before)
             self._stop_at_failure(tau, steps, status)
-        self.count(steps, 0, sweeps)
+        self._count(steps, 0, sweeps)
 
     def _stop_at_failure(self, tau: np.ndarray, steps: int, status: int) -> None:
         """Step by step up to the step that fails, so that time and state agree; then the error."""
@@ -159,7 +159,7 @@ class Simulation:
             status, sweeps = self._run(tau, 1)
             if status:
                 break
-            self.count(1, 0, sweeps)
+            self._count(1, 0, sweeps)
         problem = why_it_failed(self, status, tau)
         self._restore(before)
         raise DynamicsError(problem)
@@ -176,7 +176,7 @@ class Simulation:
                                strict=True):
             array[:] = kept
 
-    def count(self, steps: int, status: int, sweeps: int, tau: np.ndarray | None = None) -> None:
+    def _count(self, steps: int, status: int, sweeps: int, tau: np.ndarray | None = None) -> None:
         """Take note of what a kernel did under efforts tau; DynamicsError if it failed."""
         self.sweeps += sweeps
         if status:

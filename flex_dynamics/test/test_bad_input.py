@@ -97,6 +97,16 @@ CASES = {
     'zero output step': (lambda m: simulate(m, 1.0, output_step=0.0), 'output_step: .*positive'),
     'effort function': (lambda m: simulate(m, 0.01, tau=lambda t, q, v: np.zeros(3)),
                         'tau: expected'),
+    'step longer than the run': (lambda m: simulate(m, 0.1, step=1.0),
+                                 'duration: expected a multiple .* such as 1 s, found 0.1 s'),
+    'half a step at the end': (lambda m: simulate(m, 0.00155),
+                               'such as 0.001 or 0.002 s, found 0.00155 s'),
+    'half a step': (lambda m: Simulation(m).advance(1.5), 'steps: expected a whole number'),
+    'steps back': (lambda m: Simulation(m).advance(-5), 'whole number of steps from 0 .* -5'),
+    'name for a robot': (lambda m: Model('cibicik_arm'), r"load_robot\('cibicik_arm'\) gives one"),
+    'speeds of another robot': (lambda m: m.passive_force(np.zeros(3), np.zeros(6)),
+                                r'q: expected shape \(6,\), found \(3,\)'),
+    'no section there': (lambda m: m.carrier('link1', 0.123), 'with_sections_at'),
     'spring gains': (lambda m: m.frequencies(np.zeros(6), joint_stiffness=[1.0, 2.0]),
                      r'joint_stiffness: expected shape \(1,\)'),
     'servo target': (lambda m: simulate(m, 0.01, servo=Servo([1.0], [1.0], lambda t: np.zeros(2))),
@@ -121,6 +131,74 @@ def test_a_joint_that_moves_no_mass_is_named():
                 lambda: model.frequencies([0.0]), lambda: model.linearize([0.0], [0.0], [0.0])):
         with pytest.raises(DynamicsError, match='wrist.*moves no mass'):
             ask()
+
+
+def test_a_wrong_position_is_not_taken_for_a_massless_coordinate():
+    model = Model(load_robot('cibicik_arm'))
+    still, zero = np.zeros(model.n), np.zeros(4)
+    with pytest.raises(DynamicsError, match=r'q: expected positions .* at most 1e\+09, found 1e'):
+        model.forward_dynamics(still + 1e90, still, zero)
+    bent = still.copy()
+    bent[0], bent[7] = 1e6, 1e5                    # a joint may turn that far, a link not
+    with pytest.raises(DynamicsError, match='in this position: .* found 1e.05 for link2/bend_z/1'):
+        model.forward_dynamics(bent, still, zero)
+    bent[7] = 0.0
+    assert np.isfinite(model.forward_dynamics(bent, still, zero)).all()
+
+
+def test_efforts_that_are_too_large_are_named():
+    model = Model(load_robot('cibicik_arm'))
+    with pytest.raises(DynamicsError) as refusal:
+        simulate(model, 1.0, tau=np.full(4, 1e8))
+    said = str(refusal.value)
+    assert 'in the step of 0.001 s after 0 s' in said and 'largest speed' not in said
+    assert 'largest acceleration in link' in said
+    assert 'largest effort in joint1, 1e+08, beyond its limit of 8000' in said
+
+
+def test_after_a_divergence_time_and_state_agree():
+    """Step by step until it fails, or at once: the same state, at the same time."""
+    model = Model(load_robot('lab_link'))
+    runs = [Simulation(model, v=np.full(model.n, 1e-3)) for _ in range(2)]
+    for run in runs:
+        run.set_servo([0.0], [-1e3], [0.0])
+    with pytest.raises(DynamicsError) as at_once:
+        runs[0].advance(100000)
+    with pytest.raises(DynamicsError) as one_by_one:
+        while True:
+            runs[1].advance(1)
+    assert str(at_once.value) == str(one_by_one.value)
+    assert runs[0].time == pytest.approx(runs[1].time) and runs[0].time > 2e-3
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[0].v, runs[1].v)
+    assert f'after {runs[0].time:.6g} s' in str(at_once.value)
+
+
+def test_no_step_is_none():
+    simulation = Simulation(Model(load_robot('lab_link')), q=np.full(6, 0.01))
+    simulation.advance(0)
+    assert simulation.time == 0.0 and simulation.sweeps == 0
+    assert (simulation.q == 0.01).all() and not simulation.v.any()
+
+
+@pytest.mark.parametrize('duration, step, count', [
+    (0.3, 0.1, 3), (0.7, 0.1, 7), (1.1, 0.1, 11), (0.1 * 3, 0.1, 3), (1e-3, 1e-3, 1),
+    (0.3 * (1.0 + 4e-10), 0.1, 3)])
+def test_rounding_is_no_odd_duration(duration, step, count):
+    run = simulate(Model(load_robot('mladenova_arm')), duration, step=step)
+    assert len(run.time) == count + 1 and run.time[-1] == pytest.approx(duration, rel=1e-9)
+
+
+def test_loads_from_a_generator_act_all_the_time():
+    """They can be read once only, and a run asks for them in every step."""
+    model = Model(load_robot('lab_link'))
+    loads = [Wrench('payload', np.array([0.0, 2.0, 0.0]))]
+    for ask in (lambda loads: model.statics([0.3], loads)[0],
+                lambda loads: simulate(model, 0.01, wrenches=loads, step=0.005,
+                                       method='adaptive', tolerance=1e-6).q[-1],
+                lambda loads: simulate(model, 0.01, wrenches=loads).q[-1]):
+        np.testing.assert_array_equal(ask(load for load in loads), ask(loads))
+        assert np.abs(ask(loads) - ask(None)).max() > 1e-7
 
 
 def test_nothing_that_moves():
