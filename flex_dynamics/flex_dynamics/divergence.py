@@ -19,6 +19,9 @@ def why_it_failed(run: Simulation, status: int, tau: np.ndarray | None = None) -
     """
     what = 'did not converge in 64 parts of a step' if status == NOT_CONVERGED else 'diverged'
     names, found = run.model.names, []
+    beyond = np.flatnonzero(np.abs(run.q) > run._reach)
+    if beyond.size:
+        found.append(f'{names[beyond[0]]} bends its beam by more than ten times its length')
     if run.v.any():
         found.append(f'largest speed in {_largest(run.v, names)}')
     if tau is not None:

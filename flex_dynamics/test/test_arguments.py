@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
-from symbolic_robots import derived
+from symbolic_robots import one_link
 
 import flex_dynamics
 from flex_description import load_robot
@@ -26,7 +26,7 @@ from flex_dynamics import (
     simulate,
 )
 from flex_dynamics.poses import Poses
-from flex_dynamics.symbolic import SymbolicModel
+from flex_dynamics.symbolic import SymbolicModel, derive
 
 LINEAR = Model(load_robot('lab_link'), 'linear')
 MODEL = Model(load_robot('lab_link'))
@@ -34,7 +34,7 @@ FORCE = np.array([0.0, 0.0, 1.0])
 
 
 def symbolic() -> SymbolicModel:
-    return SymbolicModel(derived('lin_lewis_one_link', 'lagrange'), 'numpy')
+    return SymbolicModel(derive(one_link('pinned-pinned', 2)), 'numpy')
 
 
 def not_vectors(length: int) -> dict:
