@@ -157,7 +157,7 @@ def _joints(tree: Tree, parts: dict[str, FlexibleParts],
             motor_inertia=element.number('motor_inertia', above=0.0, unit='kg m2'),
             damping=element.number('damping', 0.0, least=0.0,
                                    unit='N s/m' if slides else 'N m s/rad'),
-            # No spindle turns by 1 rad a metre: that must be a slip of the pen.
+            # A default of 1 rad/m would fit no spindle, rack or rope drive.
             gear_ratio=element.number('gear_ratio', None if slides else 1.0, above=0.0,
                                       unit='rad of the motor per m' if slides else 'rad/rad'))
     return tuple(replace(

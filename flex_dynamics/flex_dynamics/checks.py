@@ -1,7 +1,7 @@
 """Checks of what users hand in: real, finite numbers of the right shape, else a DynamicsError.
 
 A text that looks like a number, a complex number, a masked element, None and True are refused:
-numpy would turn each of them into a float without a word.
+numpy would silently turn each of them into a float.
 """
 from __future__ import annotations
 
