@@ -52,6 +52,8 @@ class ReadOnly(Generic[Kind]):
         return getattr(instance, f'_{self._name}')
 
     def __set__(self, instance: Any, value: Any) -> None:
+        if value is getattr(instance, f'_{self._name}'):      # run.v += 1.0 changes it in place
+            return
         raise FrozenError(f'{type(instance).__name__}.{self._name}: expected not to be replaced, '
                           f'because kernels hold it; {self._advice}')
 

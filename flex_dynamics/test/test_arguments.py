@@ -258,6 +258,13 @@ def test_attributes_of_a_simulation_are_checked(name):
             setattr(simulation, name, bad)
 
 
+def test_a_state_may_be_changed_in_place():
+    simulation = Simulation(MODEL, 1e-3)
+    simulation.v += 0.01
+    simulation.advance(1)
+    assert np.abs(simulation.q).min() > 1e-6
+
+
 def test_numbers_in_other_forms_are_taken():
     """A whole array of a masked type, read-only and integer arrays, numpy's scalars."""
     n = MODEL.n
