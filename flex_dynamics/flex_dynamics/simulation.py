@@ -8,6 +8,7 @@ from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.divergence import why_it_failed
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
+from flex_dynamics.kernels.base_momentum import LEDGER
 from flex_dynamics.kernels.handle import HANDLE, NUMBERS, prepare
 from flex_dynamics.kernels.implicit_midpoint import SETTINGS, advance
 from flex_dynamics.kernels.layout import DOF, PINNED
@@ -21,12 +22,13 @@ MOST_SWEEPS = 50     # until a step is cut in halves
 class Simulation:
     """Integrates a model in fixed steps (s); q, v (n,) and time (s) are its state.
 
-    `advance` runs many inner steps in one kernel call and allocates nothing. A servo, if set,
+    `advance` runs many inner steps in one kernel call, which allocates nothing. A servo, if set,
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
     q, v and servo may be written in place; set_state and set_servo check what they are given.
     tolerance: error of speeds, relative, at which the sweeps of a step end; 1e-4 is enough
     for damped motion and saves a third of the time. balance: let energy grow by the work done and
-    by nothing else, at the cost of a third of a sweep a step; not on floating and planar bases.
+    momentum by the impulses, and by nothing else, at the cost of a third of a sweep a step (on
+    floating and planar bases of one sweep).
     """
 
     q: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets positions (n,)')
@@ -46,7 +48,7 @@ class Simulation:
         self.step, self.tolerance, self.time, self.balance = step, tolerance, time, balance
         self.sweeps = 0
         self._servo = np.zeros((4, model.n_joints))
-        self._ledger = np.zeros(3)
+        self._ledger = np.zeros(LEDGER)
         self._loads: list[Wrench] | None = None
         self._places: list[tuple[str, float | None]] = []
         self._loaded: Model | None = None

@@ -88,11 +88,13 @@ class Beam:
         return out + self.value(self.path, x) if self.second else out
 
     def directors(self, x) -> np.ndarray:
-        """Section axes (k, 3, 3) to the order of the fields, as columns."""
-        theta = cross(self.theta(x))
-        # Order `first` keeps products of the first-order rotation vector's exponential.
-        square = self.second_rotation(x) if self.second else 0.5 * theta @ theta
-        return np.eye(3) + theta + square
+        """Section axes (k, 3, 3), the exponential of the rotation vector, as columns."""
+        vectors = self.theta(x)
+        if self.second:
+            R2 = self.second_rotation(x)
+            skew = 0.5 * (R2 - np.swapaxes(R2, 1, 2))
+            vectors = vectors + np.stack((skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]), axis=-1)
+        return np.array([turn(vector) for vector in vectors])
 
     def section(self, x: float) -> np.ndarray:
         """Pose (4, 4) in the beam frame of what the section at x carries."""
