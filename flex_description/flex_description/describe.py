@@ -60,6 +60,10 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
            f'joints, {count["motors"]} of motors, {count["modes"]} elastic')
     yield ''
     yield from _tree(figures)
+    for joint in figures['joints']:
+        if joint['flexible'] is not None:
+            yield ''
+            yield from _spring(joint)
     for link in figures['links']:
         if link['flexible'] is not None:
             yield ''
@@ -93,6 +97,17 @@ def _by_joint(joint: dict[str, Any] | None) -> str:
     spring = ', elastic' if joint['flexible'] else ''
     place = '' if joint['section_x'] is None else f' at x = {joint["section_x"]:.4g} m'
     return f'-> {joint["name"]} ({joint["type"]}{spring}{place}) -> '
+
+
+def _spring(joint: dict[str, Any]) -> Iterator[str]:
+    spring, units = joint['flexible'], joint['flexible']['units']
+
+    def figure(name: str) -> str:
+        return f'{spring[name]:.6g} {units[name]}'
+
+    yield f'{joint["name"]}: spring {figure("stiffness")}, damper {figure("damping")}'
+    yield (f'  motor {figure("motor_inertia")} behind a gear of {figure("gear_ratio")}: '
+           f'{figure("reflected_inertia")} at the joint')
 
 
 def _flexible(link: dict[str, Any]) -> Iterator[str]:

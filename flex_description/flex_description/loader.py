@@ -151,11 +151,15 @@ def _joints(tree: Tree, parts: dict[str, FlexibleParts],
         if kinds[name] not in ('revolute', 'continuous', 'prismatic'):
             element.fail('joint', 'a revolute, continuous or prismatic joint',
                          f'"{name}", which is {kinds[name]}')
+        slides = kinds[name] == 'prismatic'
         springs[name] = FlexibleJoint(
-            stiffness=element.number('stiffness', above=0.0, unit='N m/rad or N/m'),
-            motor_inertia=element.number('motor_inertia', above=0.0, unit='kg m2 or kg'),
-            damping=element.number('damping', 0.0, least=0.0, unit='N m s/rad or N s/m'),
-            gear_ratio=element.number('gear_ratio', 1.0, above=0.0))
+            stiffness=element.number('stiffness', above=0.0, unit='N/m' if slides else 'N m/rad'),
+            motor_inertia=element.number('motor_inertia', above=0.0, unit='kg m2'),
+            damping=element.number('damping', 0.0, least=0.0,
+                                   unit='N s/m' if slides else 'N m s/rad'),
+            # A default of 1 rad/m would fit no spindle, rack or rope drive.
+            gear_ratio=element.number('gear_ratio', None if slides else 1.0, above=0.0,
+                                      unit='rad of the motor per m' if slides else 'rad/rad'))
     return tuple(replace(
         joint, flexible=springs.get(joint.name),
         section_x=parts[joint.parent].section_x(joint) if joint.parent in parts else None)

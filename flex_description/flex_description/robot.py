@@ -38,12 +38,13 @@ class Limits:
 
 @dataclass(frozen=True)
 class FlexibleJoint:
-    """Spring between the motor, behind its gear, and the link: torque = stiffness (motor /
-    gear_ratio - joint) + damping (...).
+    """Spring between the motor, behind its gear, and the link: torque or force = stiffness
+    (motor / gear_ratio - joint) + damping (...).
 
-    stiffness N m/rad, damping N m s/rad (both on the link's side), motor_inertia kg m2 (rotor
-    about its own axis, on the
-    motor's side), gear_ratio motor turns per link turn.
+    stiffness N m/rad, damping N m s/rad, both on the link's side; for a prismatic joint N/m and
+    N s/m. motor_inertia kg m2: the rotor about its own axis, which is the joint's, on the motor's
+    side. gear_ratio: rad of the motor per rad of the joint; for a prismatic joint (spindle, rack
+    or rope drive) per metre. The motor's position is in rad, always.
     """
 
     stiffness: float

@@ -9,7 +9,14 @@ import numpy as np
 from flex_description.beam import quadrature
 from flex_description.inertia import link_inertia
 from flex_description.link_modes import link_modes, loads_of
-from flex_description.robot import FlexibleLink, Joint, Limits, LumpedMass, Robot
+from flex_description.robot import (
+    FlexibleJoint,
+    FlexibleLink,
+    Joint,
+    Limits,
+    LumpedMass,
+    Robot,
+)
 
 FREEDOM = {'fixed': 0, 'planar': 3, 'floating': 6}
 
@@ -69,7 +76,17 @@ def _joint(joint: Joint) -> dict[str, Any]:
     return {'name': joint.name, 'type': joint.type, 'parent': joint.parent, 'child': joint.child,
             'axis': joint.axis.tolist(), 'section_x': joint.section_x,
             'limits': _limits(joint.limits),
-            'flexible': None if joint.flexible is None else asdict(joint.flexible)}
+            'flexible': None if joint.flexible is None else _spring(joint, joint.flexible)}
+
+
+def _spring(joint: Joint, spring: FlexibleJoint) -> dict[str, Any]:
+    """The figures, what the gear makes of the rotor at the joint, and the units of all."""
+    force, way, inertia = (('N', 'm', 'kg') if joint.type == 'prismatic'
+                           else ('N m', 'rad', 'kg m2'))
+    return {**asdict(spring), 'reflected_inertia': spring.motor_inertia * spring.gear_ratio**2,
+            'units': {'stiffness': f'{force}/{way}', 'damping': f'{force} s/{way}',
+                      'motor_inertia': 'kg m2', 'gear_ratio': f'rad/{way}',
+                      'reflected_inertia': inertia}}
 
 
 def _limits(limits: Limits) -> dict[str, float | None]:

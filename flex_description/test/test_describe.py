@@ -42,10 +42,49 @@ def test_text(arm, capsys):
                   'beam of 2 m, section circle', 'carries 3 kg',
                   'basis craig-bampton: 2 bend_y, 2 bend_z, 1 twist',
                   'gauge root at x = 0.1', 'imu tip in hand',
+                  '\nslew: spring 100 N m/rad, damper 0 N m s/rad\n'
+                  '  motor 0.1 kg m2 behind a gear of 1 rad/rad: 0.1 kg m2 at the joint\n',
                   'warning: ', '<joint name="slew"> has no <limit>'):
         assert words in out
     # 3 E I / L^3 of the clamped beam
     assert f'{3 * 210e9 * 3.14159265 / 4 * 0.02**4 / 8:.4g} N/m along y' in out
+
+
+SLIDE = """<robot name="slide"><link name="base"/><link name="car"><inertial><mass value="3"/>
+<inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="rail" type="prismatic"><parent link="base"/><child link="car"/>
+<limit lower="0" upper="1" effort="10" velocity="1"/></joint>
+<flexible_joint joint="rail" stiffness="4e4" damping="20" motor_inertia="2e-5" gear_ratio="300"/>
+</robot>"""
+
+
+def test_units_of_an_elastic_prismatic_joint(tmp_path, capsys):
+    """A spindle: 300 rad/m show a rotor of 2e-5 kg m2 as 1.8 kg."""
+    path = tmp_path / 'slide.urdf'
+    path.write_text(SLIDE)
+    assert main([str(path)]) == 0
+    assert ('\nrail: spring 40000 N/m, damper 20 N s/m\n'
+            '  motor 2e-05 kg m2 behind a gear of 300 rad/m: 1.8 kg at the joint\n'
+            ) in capsys.readouterr().out + '\n'
+    assert main([str(path), '--json']) == 0
+    spring = json.loads(capsys.readouterr().out)['joints'][0]['flexible']
+    assert spring['reflected_inertia'] == pytest.approx(1.8)
+    assert spring['units'] == {
+        'stiffness': 'N/m', 'damping': 'N s/m', 'motor_inertia': 'kg m2', 'gear_ratio': 'rad/m',
+        'reflected_inertia': 'kg'}
+
+
+@pytest.mark.parametrize('old, new, words', [
+    (' gear_ratio="300"', '', 'gear_ratio: expected a positive number (rad of the motor per m)'),
+    ('gear_ratio="300"', 'gear_ratio="0"', '(rad of the motor per m), found "0"'),
+    ('stiffness="4e4"', 'stiffness="-1"', 'stiffness: expected a positive number (N/m)'),
+    ('damping="20"', 'damping="-1"', '(N s/m), found "-1"'),
+    ('motor_inertia="2e-5"', 'motor_inertia="0"', 'positive number (kg m2), found "0"')])
+def test_errors_say_the_units_of_a_prismatic_joint(tmp_path, capsys, old, new, words):
+    path = tmp_path / 'slide.urdf'
+    path.write_text(SLIDE.replace(old, new))
+    assert main([str(path)]) == 1
+    assert words in capsys.readouterr().err
 
 
 def test_json(arm, capsys):

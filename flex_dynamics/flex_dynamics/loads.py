@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from flex_dynamics import checks
 from flex_dynamics.build.quadrature import gauss_stations
 from flex_dynamics.errors import DynamicsError
 
@@ -31,21 +32,27 @@ class DistributedLoad:
 Loads = Mapping[str, np.ndarray] | Iterable[Wrench | DistributedLoad]
 
 
+EXPECTED = ("a list of Wrench and DistributedLoad, or a dict from frame to force and moment (6,), "
+            "such as {'tool': [0, 0, -10, 0, 0, 0]}")
+
+
 def point_wrenches(model, loads: Loads) -> list[Wrench]:
     """Any loads as wrenches on points; a distributed load becomes a Gauss sum along its beam."""
-    if isinstance(loads, Mapping):
-        loads = [Wrench(frame, _vector(value, 6, frame)[:3], _vector(value, 6, frame)[3:])
-                 for frame, value in loads.items()]
     points: list[Wrench] = []
-    for load in loads:
+    for load in _each(loads):
         if isinstance(load, DistributedLoad):
             beam = model.beam(load.link)
             for x, weight in zip(*gauss_stations(beam.breakpoints, 16), strict=True):
                 value = load.per_length(x) if callable(load.per_length) else load.per_length
-                points.append(Wrench(load.link, weight * _vector(value, 3, load.link), x=x))
+                points.append(Wrench(load.link, weight * _vector(value, load.link), x=float(x)))
+        elif isinstance(load, Wrench):
+            model._carrier(load.frame, load.x)       # refuses frames and places that are none
+            points.append(Wrench(load.frame, _vector(load.force, load.frame),
+                                 _vector(load.moment, load.frame),
+                                 None if load.x is None else float(load.x)))
         else:
-            points.append(Wrench(load.frame, _vector(load.force, 3, load.frame),
-                                 _vector(load.moment, 3, load.frame), load.x))
+            raise DynamicsError(f'loads: expected {EXPECTED}, found {checks.shown(load)} among '
+                                'them')
     return points
 
 
@@ -58,8 +65,28 @@ def generalised_force(model, q: np.ndarray, loads: Loads | None) -> np.ndarray:
     return force
 
 
-def _vector(value, length: int, where: str) -> np.ndarray:
-    vector = np.asarray(value, dtype=float)
-    if vector.shape != (length,) or not np.isfinite(vector).all():
-        raise DynamicsError(f'load on {where}: expected {length} finite numbers, found {value!r}')
-    return vector
+def _each(loads: Loads) -> list:
+    """Loads in any form as a list of Wrench, DistributedLoad and what is neither."""
+    if isinstance(loads, Mapping):
+        found = []
+        for frame, value in loads.items():
+            checks.text(frame, 'frame of a load', 'the name of a link or frame')
+            wrench = _vector(value, frame, 6)
+            found.append(Wrench(frame, wrench[:3], wrench[3:]))
+        return found
+    if isinstance(loads, (str, bytes, np.ndarray)):
+        raise DynamicsError(f'loads: expected {EXPECTED}, found {checks.shown(loads)}')
+    try:
+        return list(loads)
+    except TypeError:
+        raise DynamicsError(f'loads: expected {EXPECTED}, found {checks.shown(loads)}') from None
+
+
+def _vector(value, where: str, length: int = 3) -> np.ndarray:
+    """A copy: the arrays of the caller may change later."""
+    array = checks.real_array(value, f'load on {where}', f'{length} finite numbers')
+    if array.shape != (length,):
+        raise DynamicsError(f'load on {where}: expected {length} finite numbers, found '
+                            f'{checks.shown(value)}')
+    checks.refuse_size(array, f'load on {where}', 'xyzxyz', checks.LARGEST)
+    return array

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flex_dynamics import analysis
+from flex_dynamics import analysis, checks, linearization
 from flex_dynamics.assembly import Assembly
 from flex_dynamics.build.pack_fields import pack_section
-from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels import layout
 from flex_dynamics.kernels.applied_forces import applied_forces
 from flex_dynamics.kernels.composite_mass_matrix import mass_and_coriolis
@@ -24,6 +23,7 @@ from flex_dynamics.kernels.state_dynamics import accelerations
 from flex_dynamics.loads import Loads, generalised_force
 
 NO_FORCE = np.zeros(0)
+MODEL_ADVICE = 'Model(load_robot(...)) gives one'
 
 
 class Terms(NamedTuple):
@@ -38,13 +38,16 @@ class Terms(NamedTuple):
 
 
 class Model(Assembly):
-    """Equations of motion of a robot; frozen after construction.
+    """Equations of motion of a robot; frozen: with_gravity and with_payload give new models.
 
     order: 'second' (default) with foreshortening, 'first' without, 'linear' as Cibicik and
     Egeland. Coordinates: all joints in tree order, then motors of elastic joints, then elastic
     amplitudes link by link; `names` says which. A floating base counts as six joint coordinates
     (position, then rotation vector), a planar one as three. Arrays that methods return are new
     unless said to be read-only; a Model may be shared between threads.
+
+    Arguments are real, finite numbers, positions up to 1e9 and others up to 1e15; everything else,
+    such as complex or masked numbers, text, bools or another shape, is a DynamicsError.
     """
 
     def _build(self) -> None:
@@ -57,7 +60,7 @@ class Model(Assembly):
     def mass_matrix(self, q) -> np.ndarray:
         """M (n, n), symmetric positive definite."""
         if self._linear is not None:
-            return self._linear.mass_matrix(self.finite_vector(q, 'q', self.n))
+            return self._linear.mass_matrix(self._position(q))
         return self._matrices(q, np.zeros(self.n))[0]
 
     def coriolis_matrix(self, q, v) -> np.ndarray:
@@ -74,19 +77,12 @@ class Model(Assembly):
         return Terms(mass, coriolis, self._stiffness, self._damping, weight, self._inputs)
 
     def _matrices(self, q, v) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        q, v = self._state(q, v)
         if self._linear is not None:
-            q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
             return *self._linear.mass_and_coriolis(q, v), self.gravity_force(q)
         n = self.n
         mass, coriolis, weight = np.empty((n, n)), np.empty((n, n)), np.empty(n)
-        try:
-            status = mass_and_coriolis(self._handle, q, v, mass, coriolis, weight)
-        except TypeError:
-            status = BAD_INPUT
-        if status:
-            # Not arrays as the kernel takes them, or not numbers: make them so, or say why not.
-            q, v = self.finite_vector(q, 'q', n), self.finite_vector(v, 'v', n)
-            mass_and_coriolis(self._handle, q, v, mass, coriolis, weight)
+        mass_and_coriolis(self._handle, q, v, mass, coriolis, weight)
         return mass, coriolis, weight
 
     def stiffness_matrix(self) -> np.ndarray:
@@ -104,6 +100,8 @@ class Model(Assembly):
         The effort of an elastic joint is the motor's torque times the gear ratio; on a pinned
         basis the motor also bends the link, phi'(0) (Lin and Lewis). Constant: q may be left out.
         """
+        if q is not None:
+            self._position(q)
         return self._inputs
 
     def gravity_force(self, q) -> np.ndarray:
@@ -112,16 +110,24 @@ class Model(Assembly):
 
     def bias_force(self, q, v) -> np.ndarray:
         """C v + g (n,), without springs and dampers."""
-        q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
+        q, v = self._state(q, v)
+        return self._inertial_force(q, v, np.zeros(self.n))
+
+    def _inertial_force(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+        """M a + C v + g (n,) of vectors that have been checked, positive definite M or not."""
         if self._linear is not None:
-            return self._linear.inverse_dynamics(q, v, np.zeros(self.n))
+            mass, coriolis, force = self._linear.terms(q, v)
+            return mass @ a + coriolis @ v + force
         force = np.empty(self.n)
-        inverse_dynamics(*self._arrays, self._work, self.gravity, q, v, np.zeros(self.n), force)
+        inverse_dynamics(*self._arrays, self._work, self._gravity, q, v, a, force)
         return force
 
     def passive_force(self, q, v) -> np.ndarray:
         """-K q - D v and Coulomb friction (n,): what springs, dampers and joints do by themselves.
         """
+        return self._passive_force(*self._state(q, v))
+
+    def _passive_force(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         force = np.empty(self.n)
         applied_forces(*self._arrays[:3], q, v, np.zeros(self.n_joints), force)
         return force
@@ -130,18 +136,20 @@ class Model(Assembly):
         """Accelerations (n,) by the O(n) recursion. tau (n_joints,): joint efforts."""
         if self._linear is not None or wrenches is not None:
             return self._loaded_forward_dynamics(q, v, tau, wrenches)
-        acceleration = np.empty(self.n)
-        try:
-            status = accelerations(self._handle, q, v, tau, NO_FORCE, acceleration)
-        except TypeError:
-            status = BAD_INPUT
+        acceleration, status = np.empty(self.n), BAD_INPUT
+        # Masked arrays are arrays to numba, which would not see the mask.
+        if q.__class__ is v.__class__ is tau.__class__ is np.ndarray:
+            try:
+                status = accelerations(self._handle, q, v, tau, NO_FORCE, acceleration)
+            except Exception:      # numba's, of several kinds, about arrays of other types
+                status = BAD_INPUT
         if status:
             # Not arrays as the kernel takes them, or not numbers: make them so, or say why not.
             return self._loaded_forward_dynamics(q, v, tau, None)
         return acceleration
 
     def _loaded_forward_dynamics(self, q, v, tau, wrenches: Loads | None) -> np.ndarray:
-        q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
+        q, v = self._state(q, v)
         tau = self.finite_vector(tau, 'tau', self.n_joints)
         external = NO_FORCE if wrenches is None else generalised_force(self, q, wrenches)
         acceleration = np.empty(self.n)
@@ -149,24 +157,22 @@ class Model(Assembly):
             applied_forces(*self._arrays[:3], q, v, tau, acceleration)
             force = acceleration if wrenches is None else acceleration + external
             return self._linear.forward_dynamics(q, v, force)
-        self._check_pivot(accelerations(self._handle, q, v, tau, external, acceleration))
+        self._check_pivot(accelerations(self._handle, q, v, tau, external, acceleration), q)
         return acceleration
 
     def inverse_dynamics(self, q, v, a) -> np.ndarray:
         """Generalised force (n,) that causes the accelerations a: M a + C v + D v + K q + g, and
         Coulomb friction where the robot has it."""
-        q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
+        q, v = self._state(q, v)
         a = self.finite_vector(a, 'a', self.n)
-        if self._linear is not None:
-            return self._linear.inverse_dynamics(q, v, a) - self.passive_force(q, v)
-        force = np.empty(self.n)
-        inverse_dynamics(*self._arrays, self._work, self.gravity, q, v, a, force)
-        return force - self.passive_force(q, v)
+        force = (self._inertial_force(q, v, a) if self._linear is None
+                 else self._linear.inverse_dynamics(q, v, a))
+        return force - self._passive_force(q, v)
 
     # Frames ---------------------------------------------------------------------------------
 
     def _motion(self, q, v, frame: str, x: float | None):
-        q, v = self.finite_vector(q, 'q', self.n), self.finite_vector(v, 'v', self.n)
+        q, v = self._state(q, v)
         node, station, offset = self._carrier(frame, x)
         section = NO_FORCE
         if station is not None:
@@ -193,11 +199,9 @@ class Model(Assembly):
 
     def curvature(self, q, link: str, x: float) -> np.ndarray:
         """(twist rate, curvature about y, about z) in 1/m at x of a beam: alpha', -w'', v''."""
-        q = self.finite_vector(q, 'q', self.n)
+        q = self._position(q)
         fields = self.beam(link)
-        if not 0.0 <= x <= fields.flexible.length:
-            raise DynamicsError(f'x on {link!r}: expected 0 to {fields.flexible.length:g} m along '
-                                f'the beam, found {x}')
+        x = checks.station(x, link, fields.flexible.length)
         node = next(i for i, f in self._packed.fields.items() if f is fields)
         start = self._packed.table[node, layout.ELASTIC]
         return fields.rotation_first(np.array([x]), 1)[0] @ q[start:start + fields.n_modes]
@@ -205,7 +209,7 @@ class Model(Assembly):
     def first_moment(self, q) -> tuple[float, np.ndarray]:
         """Moving mass (kg) and the sum of mass times position (3,) in the world."""
         moment = np.empty(3)
-        q = self.finite_vector(q, 'q', self.n)
+        q = self._position(q)
         return first_moment(*self._arrays, self._work, q, *self._frame_work[2:], moment), moment
 
     # Analysis -------------------------------------------------------------------------------
@@ -215,8 +219,8 @@ class Model(Assembly):
         return analysis.energy(self, q, v)
 
     def linearize(self, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
-        """A (2n, 2n), B (2n, n_joints) of the state (q, v) about a point."""
-        return analysis.linearize(self, q, v, tau)
+        """A (2n, 2n), B (2n, n_joints) of d(q, v)/dt about a state q, v (n,), tau (n_joints,)."""
+        return linearization.linearize(self, q, v, tau)
 
     def frequencies(self, q, joints: str = 'free', joint_stiffness=None):
         """Undamped frequencies (rad/s, rising) and shapes (n, count) at q."""

@@ -5,19 +5,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flex_dynamics import checks
 from flex_dynamics.kernels.frames import node_poses
-from flex_dynamics.model import Model
+from flex_dynamics.model import MODEL_ADVICE, Model
 
 
 class Poses:
     """What `Model.pose` gives, for many frames at once and in a tenth of the time.
 
-    places: (frame, x) each, as `Model.pose` takes them.
+    places: (frame, x) each, as `Model.pose` takes them; x may be None.
     """
 
     def __init__(self, model: Model, places: Sequence[tuple[str, float | None]]) -> None:
-        self._model = model.with_sections_at(list(places))
-        carriers = [self._model.carrier(*place) for place in places]
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
+        wanted = checks.places(places, 'places')
+        self._model = model.with_sections_at(wanted)
+        carriers = [self._model.carrier(*place) for place in wanted]
         self._nodes = np.array([node for node, _ in carriers], dtype=int)
         self._offsets = np.array([offset for _, offset in carriers]).reshape(-1, 4, 4)
         nodes = len(self._model._tree.nodes)
@@ -28,7 +31,7 @@ class Poses:
     def at(self, q) -> np.ndarray:
         """Poses (places, 4, 4) at q (n,)."""
         model = self._model
-        q = model.finite_vector(q, 'q', model.n)
+        q = model._position(q)
         node_poses(*model._arrays, model._work, q, self._still, self._R, self._p)
         R, inner = self._R[self._nodes], self._offsets[:, :3]
         poses = np.zeros((len(R), 4, 4))

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flex_dynamics import checks
 from flex_dynamics.kernels import layout
-from flex_dynamics.model import Model
+from flex_dynamics.model import MODEL_ADVICE, Model
 
 
 class ImuReading(NamedTuple):
@@ -27,6 +28,7 @@ class Sensors:
     """
 
     def __init__(self, model: Model) -> None:
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
         self.model = model
         self.gauge_names: list[str] = []
         rows = []
@@ -48,21 +50,24 @@ class Sensors:
 
     def strain(self, q) -> np.ndarray:
         """Axial strains (n_gauges,), m/m, positive in tension."""
-        return self._strain @ self.model.finite_vector(q, 'q', self.model.n)
+        return self._strain @ self.model._position(q)
 
     def strain_matrix(self, q=None) -> np.ndarray:
         """d strain / d q (n_gauges, n), constant and read-only: q may be left out."""
+        if q is not None:
+            self.model._position(q)
         return self._strain
 
     def imu(self, q, v, a) -> list[ImuReading]:
         """What each IMU reads at positions q, speeds v and accelerations a, each (n,)."""
+        q, v = self.model._state(q, v)
         a = self.model.finite_vector(a, 'a', self.model.n)
         return [self._read(frame, q, v, a) for frame in self.imu_frames]
 
-    def _read(self, frame: str, q, v, a: np.ndarray) -> ImuReading:
+    def _read(self, frame: str, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ImuReading:
         pose, jacobian, rate = self.model._motion(q, v, frame, None)
         rotation = pose[:3, :3]
-        linear = jacobian[:3] @ a + rate[:3] @ v - self.model.gravity
+        linear = jacobian[:3] @ a + rate[:3] @ v - self.model._gravity
         return ImuReading(rotation.T @ (jacobian[3:] @ v), rotation.T @ linear,
                           np.array(quaternion(rotation)))
 

@@ -9,14 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from flex_dynamics import checks
+from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.loads import Loads
-from flex_dynamics.model import Model
+from flex_dynamics.loads import Loads, point_wrenches
+from flex_dynamics.model import MODEL_ADVICE, Model
 from flex_dynamics.simulation import Simulation
 
 Torque = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 Event = Callable[[float, np.ndarray, np.ndarray], float]
 METHODS = ('midpoint', 'adaptive')
+MOST_OUTPUTS = 1e9
+LEAST_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,13 @@ class Servo:
     target: Callable[[float], np.ndarray | tuple[np.ndarray, np.ndarray]]
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        value = self.target(t)
-        if isinstance(value, tuple):
-            return np.asarray(value[0], dtype=float), np.asarray(value[1], dtype=float)
-        return np.asarray(value, dtype=float), np.zeros(len(np.asarray(value)))
+        """Target positions and rates at t (s), each (n_joints,)."""
+        value = self.target(checks.number(t, 't', 'a time in s'))
+        position, rate = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+        position = checks.real_array(position, f'target at {t:.6g} s', 'positions (n_joints,)')
+        if rate is None:
+            return position, np.zeros(position.shape)
+        return position, checks.real_array(rate, f'target rate at {t:.6g} s', 'rates (n_joints,)')
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,10 @@ class Trajectory:
 
     def of(self, name: str) -> np.ndarray:
         """Positions (k,) of one coordinate."""
+        if not isinstance(name, str) or name not in self.names:
+            raise DynamicsError(f'name: expected a coordinate such as {self.names[0]!r}, found '
+                                f'{checks.shown(name)}'
+                                f'{checks.did_you_mean(str(name), self.names)}')
         return self.q[:, self.names.index(name)]
 
 
@@ -64,27 +75,34 @@ def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.nda
     """Integrate for `duration` seconds from q, v (zeros if left out).
 
     tau: constant joint efforts (n_joints,), or a function (t, q, v) to them, held over each
-    output_step (s; default step). servo: acts within the step. event(t, q, v) ends the run where
+    output_step (s; default step). duration is a multiple of output_step, and output_step one of
+    step, but for rounding (1e-9 of either): the last state is that at `duration`. servo: acts
+    within the step. event(t, q, v) ends the run where
     it crosses zero upwards. method 'midpoint' is the real-time integrator with fixed `step`;
     'adaptive' is scipy's DOP853 with `tolerance`, as a reference for soft models. progress: a line
     on the terminal for long runs; by default only where there is a terminal.
     """
-    if method not in METHODS:
-        raise DynamicsError(f'method: expected one of {", ".join(METHODS)}, found {method!r}')
-    if not 0.0 < step < np.inf:
-        raise DynamicsError(f'step: expected a positive time in s, found {step}')
-    output_step = step if output_step is None else output_step
-    if not 0.0 < output_step < np.inf:
-        raise DynamicsError(f'output_step: expected a positive time in s, found {output_step}')
-    inner = round(output_step / step)
-    if inner < 1 or abs(inner * step - output_step) > 1e-9 * output_step:
-        raise DynamicsError(f'output_step: expected a multiple of the step {step:g} s, found '
-                            f'{output_step:g} s')
-    if not 0.0 < duration < np.inf:
-        raise DynamicsError(f'duration: expected a positive time in s, found {duration}')
-    count = max(1, round(duration / output_step))
+    checks.instance(model, 'model', Model, MODEL_ADVICE)
+    checks.choice(method, 'method', METHODS)
+    step = checks.positive(step, 'step', 'a positive time in s')
+    output_step = step if output_step is None else checks.positive(
+        output_step, 'output_step', 'a positive time in s')
+    duration = checks.positive(duration, 'duration', 'a positive time in s')
+    inner = _multiple(output_step, 'output_step', step, 'step')
+    count = _multiple(duration, 'duration', output_step, 'output step')
+    tolerance = checks.positive(tolerance, 'tolerance', 'a positive number')
+    if tolerance < LEAST_TOLERANCE:
+        raise DynamicsError(f'tolerance: expected at least {LEAST_TOLERANCE:g}, which rounding '
+                            f'leaves, found {tolerance:g}')
+    if servo is not None:
+        checks.instance(servo, 'servo', Servo, 'Servo(stiffness, damping, target) gives one')
+        if not callable(servo.target):
+            raise DynamicsError('servo: expected a function of time as target, found '
+                                f'{checks.shown(servo.target)}; lambda t: target is one')
     run = _Run(model, q, v, tau, servo, wrenches, count, output_step)
-    report = _Progress(count, progress)
+    if event is not None:
+        event = _checked_event(event)
+    report = _Progress(count, None if progress is None else checks.flag(progress, 'progress'))
     stepper = (_midpoint(run, step, inner) if method == 'midpoint'
                else _adaptive(run, tolerance))
     before = 0.0 if event is None else event(0.0, run.q[0], run.v[0])
@@ -100,18 +118,63 @@ def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.nda
     return run.trajectory(count + 1, None)
 
 
+def _multiple(time: float, name: str, unit: float, of: str) -> int:
+    """How many units a time is; DynamicsError, with the nearest multiple, if that is not whole."""
+    ratio = time / unit
+    if ratio > MOST_OUTPUTS:
+        raise DynamicsError(f'{name}: expected at most {MOST_OUTPUTS:g} times the {of} of '
+                            f'{unit:g} s, found {time:g} s; take a longer {of}, or run in parts')
+    count = round(ratio)
+    if count < 1 or abs(count * unit - time) > 1e-9 * time:
+        nearest = ' or '.join(f'{near * unit:.9g}' for near in
+                              sorted({max(1, int(ratio)), int(ratio) + 1}))
+        raise DynamicsError(f'{name}: expected a multiple of the {of} of {unit:g} s, such as '
+                            f'{nearest} s, found {time:.9g} s')
+    return count
+
+
+def _checked_event(event: Event) -> Event:
+    if not callable(event):
+        raise DynamicsError('event: expected a function (t, q, v) to a number, found '
+                            f'{checks.shown(event)}')
+    return lambda t, q, v: checks.number(event(t, q, v), 'event', 'a number')
+
+
 class _Run:
     """Arrays in the making and the torques of each output step."""
 
     def __init__(self, model, q, v, tau, servo, wrenches, count, output_step) -> None:
-        self.model, self.servo, self.wrenches = model, servo, wrenches
-        self.time = output_step * np.arange(count + 1)
-        self.q, self.v = np.zeros((count + 1, model.n)), np.zeros((count + 1, model.n))
-        self.tau = np.zeros((count + 1, model.n_joints))
-        self.q[0] = 0.0 if q is None else model.finite_vector(q, 'q', model.n)
-        self.v[0] = 0.0 if v is None else model.finite_vector(v, 'v', model.n)
-        constant = np.zeros(model.n_joints) if tau is None else tau
+        self.model, self.servo = model, servo
+        # Once: loads may come from a generator, which can be read only once.
+        self.wrenches = None if wrenches is None else point_wrenches(model, wrenches)
+        start = model._state(np.zeros(model.n) if q is None else q,
+                             np.zeros(model.n) if v is None else v)
+        constant = np.zeros(model.n_joints) if tau is None or callable(tau) else np.array(
+            model.finite_vector(tau, 'tau', model.n_joints))
         self._torque = tau if callable(tau) else lambda t, q, v: constant
+        try:
+            self.time = output_step * np.arange(count + 1)
+            self.q, self.v = np.zeros((count + 1, model.n)), np.zeros((count + 1, model.n))
+            self.tau = np.zeros((count + 1, model.n_joints))
+        except MemoryError:
+            raise DynamicsError(f'duration: expected a result that fits into memory, found '
+                                f'{count} states of {model.n} coordinates; take a longer '
+                                'output_step') from None
+        self.q[0], self.v[0] = start
+
+    def gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stiffness and damping (n_joints,) of the servo."""
+        joints = self.model.n_joints
+        return (self.model.finite_vector(self.servo.stiffness, 'stiffness', joints),
+                self.model.finite_vector(self.servo.damping, 'damping', joints))
+
+    def target(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Target positions and rates (n_joints,) of the servo."""
+        position, rate = self.servo.at(t)
+        joints = self.model.n_joints
+        return (self.model.finite_vector(position, f'target at {t:.6g} s', joints,
+                                         LARGEST_POSITION),
+                self.model.finite_vector(rate, f'target rate at {t:.6g} s', joints))
 
     def torque(self, k: int) -> np.ndarray:
         """Efforts that hold from output k on."""
@@ -128,12 +191,13 @@ class _Run:
 def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
     simulation = Simulation(run.model, step, run.q[0], run.v[0])
     simulation.set_loads(run.wrenches)
+    stiffness, damping = run.gains() if run.servo is not None else (None, None)
 
     def advance(k: int) -> None:
         if run.servo is not None:
             # The target in the middle of the step keeps the rule of second order.
             middle = run.time[k - 1] + 0.5 * (run.time[k] - run.time[k - 1])
-            simulation.set_servo(run.servo.stiffness, run.servo.damping, *run.servo.at(middle))
+            simulation.set_servo(stiffness, damping, *run.target(middle))
         simulation.advance(inner, run.torque(k - 1))
         run.q[k], run.v[k] = simulation.q, simulation.v
     return advance
@@ -142,15 +206,15 @@ def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
 def _adaptive(run: _Run, tolerance: float) -> Callable[[int], None]:
     model, n = run.model, run.model.n
     inputs = model.input_matrix()
+    stiffness, damping = run.gains() if run.servo is not None else (None, None)
     refused: list[DynamicsError] = []
 
     def rate(t, state, tau, start):
         q, v = state[:n], state[n:]
         if run.servo is not None:
-            target, speed = run.servo.at(t)
+            target, speed = run.target(t)
             # What the motor sees of each joint is the transpose of how it acts.
-            tau = tau + (run.servo.stiffness * (target - inputs.T @ q)
-                         + run.servo.damping * (speed - inputs.T @ v))
+            tau = tau + stiffness * (target - inputs.T @ q) + damping * (speed - inputs.T @ v)
         try:
             return np.concatenate((v, model.forward_dynamics(q, v, tau, run.wrenches)))
         except DynamicsError as error:

@@ -3,14 +3,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_dynamics import checks
+from flex_dynamics.checks import LARGEST_POSITION, Checked
+from flex_dynamics.divergence import why_it_failed
 from flex_dynamics.errors import DynamicsError
+from flex_dynamics.immutable import ReadOnly
 from flex_dynamics.kernels.base_momentum import LEDGER
 from flex_dynamics.kernels.handle import HANDLE, NUMBERS, prepare
-from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
+from flex_dynamics.kernels.implicit_midpoint import SETTINGS, advance
 from flex_dynamics.kernels.layout import DOF, PINNED
 from flex_dynamics.kernels.running_state import State, make_state
 from flex_dynamics.loads import Loads, Wrench, point_wrenches
-from flex_dynamics.model import Model
+from flex_dynamics.model import MODEL_ADVICE, Model
 
 MOST_SWEEPS = 50     # until a step is cut in halves
 
@@ -18,42 +22,50 @@ MOST_SWEEPS = 50     # until a step is cut in halves
 class Simulation:
     """Integrates a model in fixed steps (s); q, v (n,) and time (s) are its state.
 
-    `advance` runs many inner steps in one kernel call and allocates nothing. A servo, if set,
+    `advance` runs many inner steps in one kernel call, which allocates nothing. A servo, if set,
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
+    q, v and servo may be written in place; set_state and set_servo check what they are given.
     tolerance: error of speeds, relative, at which the sweeps of a step end; 1e-4 is enough
     for damped motion and saves a third of the time. balance: let energy grow by the work done and
     momentum by the impulses, and by nothing else, at the cost of a third of a sweep a step (on
     floating and planar bases of one sweep).
     """
 
+    q: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets positions (n,)')
+    v: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets speeds (n,)')
+    servo: ReadOnly[np.ndarray] = ReadOnly('set_servo sets its rows stiffness, damping, target, '
+                                           'target rate (4, n_joints)')
+    model: ReadOnly[Model] = ReadOnly('set_model sets the model')
+    step = Checked(lambda value: checks.positive(value, 'step', 'a positive time in s'))
+    tolerance = Checked(lambda value: checks.positive(value, 'tolerance'))
+    time = Checked(lambda value: checks.number(value, 'time', 'a time in s'))
+    balance = Checked(lambda value: checks.flag(value, 'balance'))
+
     def __init__(self, model: Model, step: float = 1e-3, q=None, v=None, time: float = 0.0,
                  tolerance: float = 1e-9, balance: bool = True) -> None:
-        if not 0.0 < step < np.inf:
-            raise DynamicsError(f'step: expected a positive time in s, found {step}')
-        if model.order == 'linear':
-            raise DynamicsError("order 'linear' has no recursion to step in: use simulate() with "
-                                "method 'adaptive', or order 'second'")
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
         prepare(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
-        self.step = float(step)
-        self.time = float(time)
-        self.tolerance = float(tolerance)
-        self.balance = bool(balance)
+        self.step, self.tolerance, self.time, self.balance = step, tolerance, time, balance
         self.sweeps = 0
-        self.servo = np.zeros((4, model.n_joints))
+        self._servo = np.zeros((4, model.n_joints))
         self._ledger = np.zeros(LEDGER)
         self._loads: list[Wrench] | None = None
         self._places: list[tuple[str, float | None]] = []
         self._loaded: Model | None = None
-        self.q, self.v = np.zeros(model.n), np.zeros(model.n)
-        self._a = np.zeros(model.n)
+        self._q, self._v, self._a = np.zeros(model.n), np.zeros(model.n), np.zeros(model.n)
         self.set_model(model)
-        self.set_state(self.q if q is None else q, self.v if v is None else v)
+        self.set_state(self._q if q is None else q, self._v if v is None else v)
 
     def set_model(self, model: Model) -> None:
         """Go on with another model of the same coordinates: a payload taken up or put down."""
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
+        if model.order == 'linear':
+            raise DynamicsError("order 'linear' has no recursion to step in: use simulate() with "
+                                "method 'adaptive', or order 'second'")
         if len(self.q) != model.n:
             raise DynamicsError(f'model: expected {len(self.q)} coordinates, found {model.n}')
-        self.model = model
+        self._refuse_other_names(model)
+        self._model = model
         self._scratch = np.full((11, model.n), np.nan)
         self._scratch[8] = 0.0
         table = model._arrays[0]
@@ -64,23 +76,22 @@ class Simulation:
 
     def set_state(self, q, v) -> None:
         """Set positions and speeds (n,); the integrator starts anew."""
-        self.q[:] = self.model.finite_vector(q, 'q', self.model.n)
-        self.v[:] = self.model.finite_vector(v, 'v', self.model.n)
+        q, v = self.model._state(q, v)
+        # A coordinate that moves no mass is told here; later a bad pivot means divergence.
+        self.model.forward_dynamics(q, v, np.zeros(self.model.n_joints))
+        self.q[:], self.v[:] = q, v
         self._a[:] = 0.0
         self._ledger[:] = 0.0
-        # A coordinate that moves no mass is told here; later a bad pivot means divergence.
-        self.model.forward_dynamics(self.q, self.v, np.zeros(self.model.n_joints))
 
     def set_servo(self, stiffness, damping, target, target_rate=None) -> None:
         """Joint servo: gains N m/rad and N m s/rad, targets rad (prismatic: N/m, N s/m, m)."""
-        rate = np.zeros(self.model.n_joints) if target_rate is None else target_rate
-        rows = (stiffness, damping, target, rate)
-        servo = np.array(rows) if all(isinstance(row, np.ndarray) for row in rows) else None
-        if servo is None or servo.shape != self.servo.shape or not np.isfinite(servo).all():
-            names = ('stiffness', 'damping', 'target', 'target_rate')
-            servo = np.array([self.model.finite_vector(row, name, self.model.n_joints)
-                              for name, row in zip(names, rows, strict=True)])
-        self.servo[:] = servo
+        model, joints = self.model, self.model.n_joints
+        rate = np.zeros(joints) if target_rate is None else target_rate
+        # All are checked before one is set.
+        self.servo[:] = (model.finite_vector(stiffness, 'stiffness', joints),
+                         model.finite_vector(damping, 'damping', joints),
+                         model.finite_vector(target, 'target', joints, LARGEST_POSITION),
+                         model.finite_vector(rate, 'target_rate', joints))
 
     def set_loads(self, loads: Loads | None) -> None:
         """External loads that act from now on, constant in world axes; None takes them off."""
@@ -122,37 +133,64 @@ class Simulation:
         return self._loads
 
     def advance(self, steps: int, tau=None) -> None:
-        """Run `steps` inner steps with constant joint efforts tau (n_joints,).
+        """Run `steps` inner steps (a whole number, 0 or more) with constant joint efforts tau
+        (n_joints,), zero if left out.
 
-        If the motion diverges, a DynamicsError names the coordinate; q and v keep the last good
-        state. It has diverged, too, where a mode alone bends a beam by ten times its length:
-        no field of second order means anything there, though its equations may go on.
+        If the motion diverges, a DynamicsError names the step and the coordinate; q, v and time
+        are those after the last good step. It has diverged, too, where a mode alone bends a beam
+        by ten times its length: no field of second order means anything there, though its
+        equations may go on.
         """
+        steps = checks.whole(steps, 'steps', 'a whole number of steps')
         model = self._stepped
         tau = (np.zeros(model.n_joints) if tau is None
                else model.finite_vector(tau, 'tau', model.n_joints))
-        status, sweeps = advance(self.stepped_handle, self.handle, tau, self.step, steps,
-                                 self.tolerance, MOST_SWEEPS, self.balance)
-        self.count(steps, status, sweeps)
+        if steps == 0:
+            return
+        before = self._snapshot()
+        status, sweeps = self._run(tau, steps)
+        if status:
+            self._restore(before)
+            self._stop_at_failure(tau, steps, status)
+        self._count(steps, 0, sweeps)
 
-    def count(self, steps: int, status: int, sweeps: int) -> None:
-        """Take note of what a kernel did; DynamicsError if it failed."""
+    def _stop_at_failure(self, tau: np.ndarray, steps: int, status: int) -> None:
+        """Step by step up to the step that fails, so that time and state agree; then the error."""
+        for _ in range(steps):
+            before = self._snapshot()
+            status, sweeps = self._run(tau, 1)
+            if status:
+                break
+            self._count(1, 0, sweeps)
+        problem = why_it_failed(self, status, tau)
+        self._restore(before)
+        raise DynamicsError(problem)
+
+    def _run(self, tau: np.ndarray, steps: int) -> tuple[int, int]:
+        return advance(self.stepped_handle, self.handle, tau, self.step, steps, self.tolerance,
+                       MOST_SWEEPS, self.balance)
+
+    def _snapshot(self) -> list[np.ndarray]:
+        return [array.copy() for array in (self._q, self._v, self._a, self._ledger, self._scratch)]
+
+    def _restore(self, snapshot: list[np.ndarray]) -> None:
+        for array, kept in zip((self._q, self._v, self._a, self._ledger, self._scratch), snapshot,
+                               strict=True):
+            array[:] = kept
+
+    def _count(self, steps: int, status: int, sweeps: int, tau: np.ndarray | None = None) -> None:
+        """Take note of what a kernel did under efforts tau; DynamicsError if it failed."""
         self.sweeps += sweeps
         if status:
-            self._complain(status)
+            raise DynamicsError(why_it_failed(self, status, tau))
         self.time += steps * self.step
 
-    def _complain(self, status: int) -> None:
-        speeds = np.nan_to_num(np.abs(self.v), nan=np.inf)
-        worst = int(np.argmax(speeds))
-        what = ('did not converge in 64 parts of a step' if status == NOT_CONVERGED
-                else 'diverged')
-        pushed = ', '.join(sorted({load.frame for load in self._loads or ()}))
-        raise DynamicsError(
-            f'the motion {what} after {self.time:.4f} s: largest speed in '
-            f'{self.model.names[worst]}, {self.v[worst]:.4g} (SI units)'
-            f'{f", with a push on {pushed}" if pushed else ""}; check gains, damping signs and '
-            f'efforts, or take a smaller step than {self.step:g} s')
+    def _refuse_other_names(self, model: Model) -> None:
+        known = getattr(self, '_model', model).names
+        for ours, theirs in zip(known, model.names, strict=True):
+            if ours != theirs:
+                raise DynamicsError(f'model: expected the coordinates {", ".join(known)}, found '
+                                    f'{theirs!r} in place of {ours!r}')
 
 
 def reach(model: Model) -> np.ndarray:

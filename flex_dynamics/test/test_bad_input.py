@@ -42,7 +42,8 @@ CASES = {
     'NaN a': (lambda m: m.inverse_dynamics(np.zeros(6), np.zeros(6), nan_at(6, 5)), 'a: .* nan'),
     'infinity': (lambda m: m.forward_dynamics(np.full(6, np.inf), np.zeros(6), [0.0]),
                  'found inf'),
-    'beyond physics': (lambda m: m.mass_matrix(np.full(6, 1e200)), 'below 1e100'),
+    'beyond physics': (lambda m: m.mass_matrix(np.full(6, 1e200)),
+                       r'at most 1e\+09, found 1e\+200 for joint1'),
     'too many efforts': (lambda m: m.forward_dynamics(np.zeros(6), np.zeros(6), [0.0, 0.0]),
                          r'tau: expected shape \(1,\), found \(2,\)'),
     'NaN effort': (lambda m: m.forward_dynamics(np.zeros(6), np.zeros(6), [np.nan]),
@@ -57,7 +58,8 @@ CASES = {
                                   'not a flexible link; flexible links: link1'),
     'curvature off the beam': (lambda m: m.curvature(np.zeros(6), 'link1', 2.0),
                                'expected 0 to 1'),
-    'which joints': (lambda m: m.frequencies(np.zeros(6), 'blocked'), "'free' or 'locked'"),
+    'which joints': (lambda m: m.frequencies(np.zeros(6), 'blocked'),
+                     'expected one of free, locked'),
     'statics': (lambda m: m.statics([0.0, 1.0]), r'q_joints: expected shape \(1,\)'),
     'force of two': (lambda m: m.forward_dynamics(np.zeros(6), np.zeros(6), [0.0],
                                                   [Wrench('payload', np.zeros(2))]),
@@ -71,7 +73,7 @@ CASES = {
     'NaN payload': (lambda m: m.with_payload('box', 'payload', np.nan), 'positive mass'),
     'payload nowhere': (lambda m: m.with_payload('box', 'hand', 1.0), "unknown frame 'hand'"),
     'flat tensor': (lambda m: m.with_payload('box', 'payload', 1.0, tensor=np.zeros(3)),
-                    r'tensor \(3, 3\), found'),
+                    r'tensor of payload box: expected shape \(3, 3\), found'),
     'impossible tensor': (lambda m: m.with_payload('box', 'payload', 1.0,
                                                    tensor=np.diag([1.0, 1.0, 3.0])),
                           'sum of the other two'),
@@ -95,10 +97,20 @@ CASES = {
     'zero output step': (lambda m: simulate(m, 1.0, output_step=0.0), 'output_step: .*positive'),
     'effort function': (lambda m: simulate(m, 0.01, tau=lambda t, q, v: np.zeros(3)),
                         'tau: expected'),
+    'step longer than the run': (lambda m: simulate(m, 0.1, step=1.0),
+                                 'duration: expected a multiple .* such as 1 s, found 0.1 s'),
+    'half a step at the end': (lambda m: simulate(m, 0.00155),
+                               'such as 0.001 or 0.002 s, found 0.00155 s'),
+    'half a step': (lambda m: Simulation(m).advance(1.5), 'steps: expected a whole number'),
+    'steps back': (lambda m: Simulation(m).advance(-5), 'whole number of steps from 0 .* -5'),
+    'name for a robot': (lambda m: Model('cibicik_arm'), r"load_robot\('cibicik_arm'\) gives one"),
+    'speeds of another robot': (lambda m: m.passive_force(np.zeros(3), np.zeros(6)),
+                                r'q: expected shape \(6,\), found \(3,\)'),
+    'no section there': (lambda m: m.carrier('link1', 0.123), 'with_sections_at'),
     'spring gains': (lambda m: m.frequencies(np.zeros(6), joint_stiffness=[1.0, 2.0]),
                      r'joint_stiffness: expected shape \(1,\)'),
     'servo target': (lambda m: simulate(m, 0.01, servo=Servo([1.0], [1.0], lambda t: np.zeros(2))),
-                     'target: expected shape'),
+                     r'target at 0.0005 s: expected shape \(1,\)'),
 }
 
 
@@ -119,6 +131,74 @@ def test_a_joint_that_moves_no_mass_is_named():
                 lambda: model.frequencies([0.0]), lambda: model.linearize([0.0], [0.0], [0.0])):
         with pytest.raises(DynamicsError, match='wrist.*moves no mass'):
             ask()
+
+
+def test_a_wrong_position_is_not_taken_for_a_massless_coordinate():
+    model = Model(load_robot('cibicik_arm'))
+    still, zero = np.zeros(model.n), np.zeros(4)
+    with pytest.raises(DynamicsError, match=r'q: expected positions .* at most 1e\+09, found 1e'):
+        model.forward_dynamics(still + 1e90, still, zero)
+    bent = still + 1e5
+    bent[0] = 1e6                                  # a joint may turn that far, a link not
+    with pytest.raises(DynamicsError, match='in this position: .* found 1e.05 for link2/bend_y/1'):
+        model.forward_dynamics(bent, still, zero)
+    bent[4:] = 0.0
+    assert np.isfinite(model.forward_dynamics(bent, still, zero)).all()
+
+
+def test_efforts_that_are_too_large_are_named():
+    model = Model(load_robot('cibicik_arm'))
+    with pytest.raises(DynamicsError) as refusal:
+        simulate(model, 1.0, tau=np.full(4, 1e8))
+    said = str(refusal.value)
+    assert 'in the step of 0.001 s after 0 s' in said and 'largest speed' not in said
+    assert 'largest acceleration in link' in said
+    assert 'largest effort in joint1, 1e+08, beyond its limit of 8000' in said
+
+
+def test_after_a_divergence_time_and_state_agree():
+    """Step by step until it fails, or at once: the same state, at the same time."""
+    model = Model(load_robot('lab_link'))
+    runs = [Simulation(model, v=np.full(model.n, 1e-3)) for _ in range(2)]
+    for run in runs:
+        run.set_servo([0.0], [-5.0], [0.0])
+    with pytest.raises(DynamicsError) as at_once:
+        runs[0].advance(100000)
+    with pytest.raises(DynamicsError) as one_by_one:
+        while True:
+            runs[1].advance(1)
+    assert str(at_once.value) == str(one_by_one.value)
+    assert runs[0].time == pytest.approx(runs[1].time) and runs[0].time > 2e-3
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[0].v, runs[1].v)
+    assert f'after {runs[0].time:.6g} s: link1/bend_y/1 bends its beam' in str(at_once.value)
+
+
+def test_no_step_is_none():
+    simulation = Simulation(Model(load_robot('lab_link')), q=np.full(6, 0.01))
+    simulation.advance(0)
+    assert simulation.time == 0.0 and simulation.sweeps == 0
+    assert (simulation.q == 0.01).all() and not simulation.v.any()
+
+
+@pytest.mark.parametrize('duration, step, count', [
+    (0.3, 0.1, 3), (0.7, 0.1, 7), (1.1, 0.1, 11), (0.1 * 3, 0.1, 3), (1e-3, 1e-3, 1),
+    (0.3 * (1.0 + 4e-10), 0.1, 3)])
+def test_rounding_is_no_odd_duration(duration, step, count):
+    run = simulate(Model(load_robot('mladenova_arm')), duration, step=step)
+    assert len(run.time) == count + 1 and run.time[-1] == pytest.approx(duration, rel=1e-9)
+
+
+def test_loads_from_a_generator_act_all_the_time():
+    """They can be read once only, and a run asks for them in every step."""
+    model = Model(load_robot('lab_link'))
+    loads = [Wrench('payload', np.array([0.0, 2.0, 0.0]))]
+    for ask in (lambda loads: model.statics([0.3], loads)[0],
+                lambda loads: simulate(model, 0.01, wrenches=loads, step=0.005,
+                                       method='adaptive', tolerance=1e-6).q[-1],
+                lambda loads: simulate(model, 0.01, wrenches=loads).q[-1]):
+        np.testing.assert_array_equal(ask(load for load in loads), ask(loads))
+        assert np.abs(ask(loads) - ask(None)).max() > 1e-7
 
 
 def test_nothing_that_moves():

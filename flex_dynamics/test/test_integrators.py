@@ -160,10 +160,11 @@ def test_adaptive_shortens_a_step_whose_trial_leaves_the_model():
 
 
 @pytest.mark.parametrize('order, place, words', [
-    ('linear', 0.3, 'largest deflection'), ('second', np.nan, 'tau: expected finite')])
+    ('linear', 0.3, r'stopped at 0\.05.* s: shorter .*largest deflection'),
+    ('second', np.nan, r'target at 0\.05.* s: expected finite numbers, found nan for joint1')])
 def test_adaptive_says_when_and_why_the_model_ends(order, place, words):
     model = Model(load_robot('cibicik_arm_paper'), order)
-    with pytest.raises(DynamicsError, match=r'stopped at 0\.05.* s: shorter .*' + words):
+    with pytest.raises(DynamicsError, match=words):
         simulate(model, 0.1, servo=jumping(model, 1e4, place), step=0.1, method='adaptive',
                  tolerance=1e-6)
 

@@ -41,7 +41,7 @@ def test_analysis_and_frames(pair):
     assert symbolic.energy(Q, V) == pytest.approx(numeric.energy(Q, V), rel=1e-12)
     assert symbolic.frequencies(Q)[0] == pytest.approx(numeric.frequencies(Q)[0], abs=1e-4)
     for found, expected in zip(symbolic.linearize(Q, V, TAU), numeric.linearize(Q, V, TAU)):
-        assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
+        assert found == pytest.approx(expected, rel=1e-8, abs=1e-8 * np.abs(expected).max())
     wrench = {'payload': np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])}
     for found, expected in zip(symbolic.statics(Q[:3], wrench), numeric.statics(Q[:3], wrench)):
         assert found == pytest.approx(expected, abs=1e-8)
@@ -58,11 +58,13 @@ CALLS = {
     'frequencies': (Q, 'locked'), 'statics': (Q[:3],), 'first_moment': (Q,),
     'curvature': (Q, 'link2', 0.3), 'pose': (Q, 'link2', 0.3), 'jacobian': (Q, 'payload'),
     'jacobian_rate': (Q, V, 'payload'), 'with_payload': ('tool', 'payload', 1.0),
-    'without_payload': ('none',), 'with_sections_at': ([('link2', 0.3)],)}
+    'with_gravity': ([1.0, -2.0, 3.0],), 'without_payload': ('none',),
+    'with_sections_at': ([('link2', 0.3)],)}
 
 
 def test_every_call_of_a_model_is_there(pair):
-    assert set(CALLS) == {name for name in dir(Model) if not name.startswith('_')}
+    assert set(CALLS) == {name for name in dir(Model) if not name.startswith('_')
+                          and callable(getattr(Model, name))}
 
 
 @pytest.mark.parametrize('name', CALLS)

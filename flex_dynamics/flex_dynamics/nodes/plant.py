@@ -144,7 +144,7 @@ class Plant:
         self.saturated += limited
         self._moved = True
         try:
-            simulation.count(self.steps, status, sweeps)
+            simulation._count(self.steps, status, sweeps, self._motors[rows.ACTING])
         except DynamicsError:
             simulation.set_state(self._kept[0], self._kept[1])
             raise

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from flex_dynamics import checks
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model import Model
 from flex_dynamics.symbolic.code import Function, c_compiler
 from flex_dynamics.symbolic.derive import derive
-from flex_dynamics.symbolic.equations import Equations
+from flex_dynamics.symbolic.equations import FUNCTIONS, Equations
 
 
 class SymbolicModel(Model):
@@ -24,7 +25,9 @@ class SymbolicModel(Model):
     """
 
     def __init__(self, equations: Equations, kind: str | None = None) -> None:
-        self.kind = kind if kind is not None else 'c' if c_compiler() else 'numpy'
+        checks.instance(equations, 'equations', Equations, 'derive(robot) gives them')
+        self.kind = (('c' if c_compiler() else 'numpy') if kind is None
+                     else checks.choice(kind, 'kind', FUNCTIONS))
         self.method = equations.method
         self._equations: Equations | None = equations
         source = equations.model
@@ -34,6 +37,7 @@ class SymbolicModel(Model):
         self._build()
         self._damping_blocks = source._damping_blocks
         self._freeze()
+        self._lock()
 
     @property
     def equations(self) -> Equations:
@@ -52,8 +56,7 @@ class SymbolicModel(Model):
         super()._freeze()
         self._stiffness = self.equations.K_numbers.copy()
         self._inputs = self.equations.B_numbers.copy()
-        for matrix in (self._stiffness, self._inputs):
-            matrix.setflags(write=False)
+        self._protect()
 
     def _hand_on(self, model: Any) -> None:
         super()._hand_on(model)
