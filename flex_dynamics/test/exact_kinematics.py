@@ -182,7 +182,8 @@ class Kinematics:
             elif link.inertia is not None and name in moving:
                 body(link.inertia, places[name])
         for frame, inertia, x in self.payloads:
-            body(inertia, self._frame(places, Q, frame, x))
+            if frame in moving or frame in self.frames:
+                body(inertia, self._frame(places, Q, frame, x))
         weights, heavy, vectors = zip(*parts, strict=True)
         return Motion(np.concatenate(weights),
                       np.repeat(heavy, [len(w) for w in weights]),

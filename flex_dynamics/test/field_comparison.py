@@ -2,16 +2,23 @@
 
 Coordinates of all kinds count alike: errors and sizes are scaled by sqrt(M_ii). Forces, and
 accelerations, are compared with the largest of their kind; momentum with the sum of |m v| over all
-bodies, or |m r x v|; poses and Jacobians with their largest number.
+bodies, or |m r x v|; poses and Jacobians with their largest number. Run with seeds of random trees
+as arguments it prints all errors of these.
 """
 from __future__ import annotations
 
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from field_witness import Witness
-from random_trees import Tree, random_state
+from random_trees import Tree, random_state, random_tree
 
 from flex_dynamics import Model, Wrench
 
+MOST = 1e-9                    # of every error
+WELL = 1e6                     # condition number of M up to which that holds of accelerations
 # Order `linear` is the others' at zero deflection, and there only.
 WITHOUT_DEFLECTION = ('M', 'C v', 'g', 'K', 'D', 'B', 'accelerations', 'inverse dynamics')
 QUANTITIES = (*WITHOUT_DEFLECTION, 'poses', 'Jacobians', 'Jacobian rates', 'kinetic energy',
@@ -61,6 +68,10 @@ class Comparison:
             self._frames()
             self._energy()
             self._momentum()
+
+    def allowed(self, what: str) -> float:
+        """Rounding of M costs accelerations as many digits as the condition number has."""
+        return MOST * max(1.0, self.condition / WELL) if what == 'accelerations' else MOST
 
     def _force(self, found: np.ndarray, expected: np.ndarray, beside: float = 0.0) -> float:
         return share((found - expected) / self.root, expected / self.root, beside)
@@ -140,3 +151,21 @@ class Comparison:
         t = self.terms
         self.errors['momentum'] = max(share(found[:3] - t.linear, t.sizes[:1]),
                                       share(angular - t.angular, t.sizes[1:]))
+
+
+def main(seeds: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in map(int, seeds):
+            tree = random_tree(seed, Path(folder))
+            for order in ('first', 'second', 'linear'):
+                found = Comparison(tree, order)
+                print(f'seed {seed}, order {order}, {found.witness.n} coordinates, bent by '
+                      f'{tree.share:.1%}, condition {found.condition:.1e} (scaled '
+                      f'{found.scaled_condition:.1e})')
+                for what, error in found.errors.items():
+                    mark = '' if error <= found.allowed(what) else '  <-- too much'
+                    print(f'  {what:22s} {error:.1e}{mark}')
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

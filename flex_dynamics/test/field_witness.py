@@ -19,7 +19,8 @@ from exact_kinematics import Kinematics
 from scipy.linalg import block_diag
 
 TINY = 1e-30
-CIRCLE = 40                    # points of a circle; its radius is about one radian of motion
+CIRCLE = 28                    # points of a circle
+RADIUS = 3.0                   # its radius: sum of the turns of all coordinates, rad
 STENCIL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 STEP = 5e-3                    # of a radian of motion
 FRICTION_SPEED = 0.01          # doc/model.md: Coulomb friction is friction tanh(speed / 0.01)
@@ -59,7 +60,7 @@ class Witness(Kinematics):
 
     def second(self, function, q: np.ndarray, directions: np.ndarray) -> np.ndarray:
         """d2 function(q + s d) / ds2 at 0 (d, ...) for every d of the directions (d, n)."""
-        radius = 1.0 / np.maximum(np.abs(directions * self.rates).max(axis=1), 1e-3)
+        radius = RADIUS / np.maximum(np.abs(directions * self.rates).sum(axis=1), 1e-3)
         angle = 2.0 * np.pi / CIRCLE * np.arange(CIRCLE // 2 + 1)
         # The lower half of the circle has the conjugate values.
         share = np.exp(-2j * angle) * np.where(np.sin(angle) > 1e-9, 2.0, 1.0) / CIRCLE

@@ -152,7 +152,7 @@ class Writer:
         self.links[name], self.origins[name], self.beams = length, pose, self.beams + 1
         size = float(rng.uniform(0.03, 0.08))                    # about the radius of gyration
         mass = float(rng.uniform(0.5, 3.0))                      # kg/m
-        kind = rng.choice(['uniform', 'tapered', 'piecewise'])
+        kind = rng.choice(['uniform', 'tapered', 'piecewise'], p=[0.4, 0.3, 0.3])
         if kind == 'piecewise':
             cut = np.sort(rng.uniform(0.2, 0.8, int(rng.integers(1, 3)))) * length
             lengths = np.diff(np.concatenate(([0.0], cut, [length])))
@@ -163,7 +163,7 @@ class Writer:
             self.links[name] = length
         else:
             body = self._stuff(size, mass, kind == 'tapered')
-        masses = ''.join(self._mass(length) for _ in range(int(rng.integers(0, 3))))
+        masses = ''.join(self._mass(length) for _ in range(max(0, int(rng.integers(-1, 3)))))
         self.parts.append(
             f'<flexible link="{name}"><beam length="{length!r}">{origin(pose)}{body}</beam>'
             f'{masses}{self._modes(name, basis, length)}{self._damping()}</flexible>')
@@ -240,6 +240,7 @@ def random_tree(seed: int, folder: Path) -> Tree:
     writer = Writer(seed, folder)
     robot = load_robot(writer.write())
     rng = np.random.default_rng((seed, 1))
+    share = SHARES[rng.integers(len(SHARES))]
     payloads = []
     for link in robot.links[1:]:
         if rng.random() < 0.2:
@@ -250,7 +251,7 @@ def random_tree(seed: int, folder: Path) -> Tree:
                 payloads.append((f'{link.name}/tip', body, None))
             else:
                 payloads.append((link.name, body, float(beam.length * rng.uniform(0.2, 1.0))))
-    return Tree(seed, robot, tuple(payloads), SHARES[(seed // 3) % len(SHARES)])
+    return Tree(seed, robot, tuple(payloads), share)
 
 
 def random_state(tree: Tree, witness: Witness) -> tuple[np.ndarray, np.ndarray]:
