@@ -32,6 +32,12 @@ def shift(place) -> np.ndarray:
     return pose
 
 
+def vee(matrix: np.ndarray) -> np.ndarray:
+    """w (..., 3) of the skew-symmetric part [w] of a matrix."""
+    return 0.5 * np.stack([matrix[..., i, j] - matrix[..., j, i]
+                           for i, j in ((2, 1), (0, 2), (1, 0))], axis=-1)
+
+
 @dataclass(frozen=True)
 class Motion:
     """World vectors (b, k, 3) with weights (k,), heavy ones are points; rotors' carriers."""

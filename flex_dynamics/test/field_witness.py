@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from exact_kinematics import Kinematics
+from exact_kinematics import Kinematics, vee
 from scipy.linalg import block_diag
 
 TINY = 1e-30
@@ -24,12 +24,6 @@ RADIUS = 3.0                   # its radius: sum of the turns of all coordinates
 STENCIL = np.array([4 / 5, -1 / 5, 4 / 105, -1 / 280])
 STEP = 5e-3                    # of a radian of motion
 FRICTION_SPEED = 0.01          # doc/model.md: Coulomb friction is friction tanh(speed / 0.01)
-
-
-def vee(matrix: np.ndarray) -> np.ndarray:
-    """w (..., 3) of the skew-symmetric part [w] of a matrix."""
-    return 0.5 * np.stack([matrix[..., i, j] - matrix[..., j, i]
-                           for i, j in ((2, 1), (0, 2), (1, 0))], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -160,7 +154,8 @@ class Witness(Kinematics):
     @cached_property
     def D(self) -> np.ndarray:
         """Dampers of beams, on M at zero without payloads; of elastic joints and of joints."""
-        M = without_payloads(self).mass_matrix(np.zeros(self.n))
+        bare = Witness(self.robot, self.order, fine=self.fine)
+        M = bare.mass_matrix(np.zeros(self.n))
         blocks = {}
         for name, own in self.elastic.items():
             link, mass, stiffness = self.beams[name].link, M[own, own], self.K[own, own]
@@ -242,11 +237,6 @@ class Witness(Kinematics):
         angular = vee(mixed[..., :3, :3] @ np.swapaxes(R, 1, 2)
                       + slopes @ np.swapaxes(rate, 1, 2))
         return np.moveaxis(np.concatenate((mixed[..., :3, 3], angular), axis=-1), 0, -1)
-
-
-def without_payloads(witness: Witness) -> Witness:
-    """The same robot without its payloads."""
-    return Witness(witness.robot, witness.order, fine=witness.fine)
 
 
 def modal(mass: np.ndarray, stiffness: np.ndarray, ratios: tuple[float, ...]) -> np.ndarray:

@@ -11,6 +11,7 @@ units. Orders `first` and `second`; order `linear` at zero deflection.
 """
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,9 @@ import numpy as np
 import pytest
 from field_comparison import MOST, QUANTITIES, WELL, Comparison
 from matplotlib.figure import Figure
-from random_trees import random_tree
+from random_trees import features, random_tree
+
+from flex_description.shapes import BASES
 
 TREES, CHUNK = 200, 10
 ORDERS = ('first', 'second', 'linear')
@@ -41,12 +44,14 @@ class Row:
     scaled_condition: float
     errors: dict[str, float]
     allowed: dict[str, float]
+    features: set[str]
 
     @classmethod
     def of(cls, found: Comparison) -> Row:
         return cls(found.tree.seed, found.order, found.tree.share, found.condition,
                    found.scaled_condition, found.errors,
-                   {what: found.allowed(what) for what in found.errors})
+                   {what: found.allowed(what) for what in found.errors},
+                   features(found.tree))
 
 
 ROWS: dict[int, list[Row]] = {}
@@ -125,3 +130,16 @@ def test_conditions_of_the_trees(claims, tables):
                 f'{within} of {len(rows)}', within >= 0.75 * len(rows),
                 note=f'median {median:.1e}, 95 % {most:.1e}, largest {largest:.1e}; scaled to a '
                 f'unit diagonal {scaled[0]:.1e}, {scaled[1]:.1e}, {scaled[2]:.1e}')
+
+
+def test_what_the_trees_have(claims, tables):
+    """Every feature is in many trees, each basis in a fifth of them."""
+    rows = [row for number in range(TREES // CHUNK) for row in chunk(number, tables)
+            if row.order == 'second']
+    counts = Counter(feature for row in rows for feature in row.features)
+    for basis in BASES:
+        assert counts[f'basis {basis}'] >= TREES / 5
+    rare = [feature for feature, count in counts.items() if count < TREES / 20]
+    claims.fact(SOURCE, f'features of {TREES} trees', f'each in {TREES // 20} trees or more',
+                ', '.join(f'{feature} {counts[feature]}' for feature in sorted(counts)),
+                not rare and len(counts) >= 30)
