@@ -23,7 +23,7 @@ from numpy.polynomial import legendre
 
 from flex_description.robot import FlexibleLink
 
-# theta1 x kappa and theta1 x (theta1 x e) need the cross product as a tensor.
+# theta1 x kappa and theta1 x (theta1 x e_x) need the cross product as a tensor.
 LEVI_CIVITA = np.zeros((3, 3, 3))
 for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
     LEVI_CIVITA[_i, _j, _k] = 1.0
@@ -44,23 +44,17 @@ class SectionFields:
     t1: np.ndarray
     t2: np.ndarray
 
-    def directors(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
-        """The section's axes R e_y and R e_z to second order: two triples (d0, d1, d2)."""
-        return tuple(_turned_axis(self.t1, self.t2, axis) for axis in np.eye(3)[1:])
-
 
 def _symmetric(tensor: np.ndarray) -> np.ndarray:
     return 0.5 * (tensor + np.swapaxes(tensor, -1, -2))
 
 
-def _turned_axis(t1: np.ndarray, t2: np.ndarray, axis: np.ndarray) -> tuple:
-    """exp(theta) axis = axis + theta1 x axis + (theta2 x axis + 1/2 theta1 x (theta1 x axis))."""
-    cross_axis = np.einsum('abc,c->ab', LEVI_CIVITA, axis)      # theta x axis = cross_axis theta
+def _second_order_tangent(t1: np.ndarray, t2: np.ndarray) -> np.ndarray:
+    """Second-order part of exp(theta) e_x: theta2 x e_x + 1/2 theta1 x (theta1 x e_x)."""
+    cross_axis = LEVI_CIVITA[:, :, 0]                # theta x e_x = cross_axis theta
     first = np.einsum('ab,kbi->kai', cross_axis, t1)
-    double = 0.5 * np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, t1, first)
-    second = np.einsum('ab,kbij->kaij', cross_axis, t2) + _symmetric(double)
-    zeroth = np.tile(axis, (len(t1), 1))
-    return zeroth, first, second
+    double = 0.5 * np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, t1, first, optimize=True)
+    return np.einsum('ab,kbij->kaij', cross_axis, t2) + _symmetric(double)
 
 
 class BeamFields:
@@ -103,6 +97,12 @@ class BeamFields:
         out[:, 2, n_y:n_y + n_z] = self.flexible.bend_z(x).T
         return out
 
+    def first_order_sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Largest displacement (m,) in m and rotation (m,) in rad along the beam per amplitude."""
+        x = np.linspace(0.0, self.flexible.length, 17 + 4 * max(self.counts))
+        return (np.abs(self.displacement_first(x)).max(axis=(0, 1)),
+                np.abs(self.rotation_first(x)).max(axis=(0, 1)))
+
     def at(self, x: np.ndarray) -> SectionFields:
         """Fields at stations x (k,), in any order, each within [0, length]."""
         x = np.asarray(x, dtype=float)
@@ -144,7 +144,7 @@ class BeamFields:
                 np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, theta, kappa, optimize=True))
             t_nodes = t_start + half * np.tensordot(
                 integral_weights(self.resolution, nodes), turn_rate, 1)
-            tangent = _turned_axis(theta, t_nodes, np.eye(3)[0])[2]
+            tangent = _second_order_tangent(theta, t_nodes)
             part = _Interval(left, right, t_start, r_start, turn_rate, tangent)
             (t_start,), (r_start,) = part.at(np.array([right]))
             intervals.append(part)

@@ -84,11 +84,11 @@ def _pack_beam_row(node: Node, row: np.ndarray, names: list[str], coef: list[np.
     if key not in known:
         fields = BeamFields(link, order)
         known[key] = (fields, pack_beam(fields), quadrature.stiffness(fields))
-    fields, (particles, n_axis, n_director), stiffness = known[key]
+    fields, (particles, n_axis, n_sections), stiffness = known[key]
     row[layout.ELASTIC] = len(names)
     row[layout.MODES] = fields.n_modes
     row[[layout.MODES_Y, layout.MODES_Z, layout.MODES_X]] = fields.counts
-    row[layout.N_AXIS], row[layout.N_DIRECTOR] = n_axis, n_director
+    row[layout.N_AXIS], row[layout.N_SECTIONS] = n_axis, n_sections
     for kind, count in zip(('bend_y', 'bend_z', 'twist'), fields.counts, strict=True):
         names += [f'{link.link}/{kind}/{k + 1}' for k in range(count)]
     at = sum(map(len, coef))

@@ -4,15 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics.build.beam_fields import BeamFields
-from flex_dynamics.build.quadrature import fewest_particles
-from flex_dynamics.kernels.layout import (
-    AXIS_POINT,
-    DIRECTOR_Y,
-    DIRECTOR_Z,
-    LANES,
-    QUADRATIC,
-    ROW,
-)
+from flex_dynamics.build.quadrature import beam_stations, fewest_particles
+from flex_dynamics.build.rotary_sections import RotarySections, rotary_sections
+from flex_dynamics.kernels.layout import AXIS_POINT, LANES, ROTATION_VECTOR, ROW, SQUARES
 
 Component = tuple[np.ndarray, np.ndarray, np.ndarray]      # p0 (k,), p1 (k, m), p2 (k, m, m)
 
@@ -30,7 +24,7 @@ def pack_block(code: int, counts, p0, p1, p2) -> np.ndarray:
     groups = _groups(counts)
     kept1, kept2 = np.zeros_like(p1), np.zeros_like(p2)
     terms = []
-    if code < QUADRATIC:
+    if code < SQUARES:
         one, two = (groups[g] for g in range(3) if g != code)
         terms.append(p1[:, groups[code]])
         terms.append(2.0 * p2[:, one, two])
@@ -38,11 +32,10 @@ def pack_block(code: int, counts, p0, p1, p2) -> np.ndarray:
         kept2[:, one, two], kept2[:, two, one] = p2[:, one, two], p2[:, two, one]
     else:
         terms.append(p0)
-        for g in range(3):
-            if g != code - QUADRATIC:
-                square = p2[:, groups[g], groups[g]]
-                terms.append(2.0 * square)
-                kept2[:, groups[g], groups[g]] = square
+        for bending in groups[:2]:
+            square = p2[:, bending, bending]
+            terms.append(2.0 * square)
+            kept2[:, bending, bending] = square
     lost = max(np.abs(p1 - kept1).max(initial=0.0), np.abs(p2 - kept2).max(initial=0.0))
     if lost > 1e-10 * max(1.0, np.abs(p2).max(initial=0.0)):
         raise AssertionError(f'beam field block {code} has products that no kernel evaluates')
@@ -56,22 +49,29 @@ def _joined(*components: Component) -> Component:
 
 
 def pack_beam(fields: BeamFields) -> tuple[np.ndarray, int, int]:
-    """Particle coefficients, then the roots of the axis weights.
+    """Coefficients of axis points and rotation vectors, then the axis points' roots of mass and
+    the constants of the sections.
 
-    Returns coefficients, number of axis columns, number of columns of a director.
+    Returns coefficients, number of axis points, number of sections.
     """
-    kinds = fewest_particles(fields)
-    vectors = {}
-    for kind, codes in (('axis', AXIS_POINT), ('y', DIRECTOR_Y), ('z', DIRECTOR_Z)):
-        p = kinds[kind]
-        for c, code in enumerate(codes):
-            vectors[kind, code] = p.p0[:, c], p.p1[:, c], p.p2[:, c]
-    # Columns by code, axis points before directors: kernels/beam_body.columns_of knows this order.
-    parts = [pack_block(code, fields.counts, *_joined(
-        *(vectors[kind, code] for kind in ('axis', 'y', 'z') if (kind, code) in vectors)))
-        for code in range(6)]
-    return (np.concatenate((*parts, kinds['axis'].roots)), len(kinds['axis'].roots),
-            len(kinds['y'].roots))
+    stations = beam_stations(fields)
+    axis, sections = fewest_particles(stations), rotary_sections(fields, stations)
+    vectors = {code: [(axis.p0[:, c], axis.p1[:, c], axis.p2[:, c])]
+               for c, code in enumerate(AXIS_POINT)}
+    straight = np.zeros(len(sections.x))
+    for c, code in enumerate(ROTATION_VECTOR):
+        vectors.setdefault(code, []).append((straight, sections.t1[:, c], sections.t2[:, c]))
+    # Columns by code, axis points first: kernels/fields.axis_columns knows this order.
+    parts = [pack_block(code, fields.counts, *_joined(*vectors[code])) for code in range(4)]
+    return (np.concatenate((*parts, axis.roots, _section_constants(sections))), len(axis.roots),
+            len(sections.x))
+
+
+def _section_constants(sections: RotarySections) -> np.ndarray:
+    """What kernels/section_rotation.turn_sections reads: (SECTION_CONSTANTS, k), flat."""
+    dx, dy, dz = sections.roots.T
+    inverse = np.divide(1.0, dx, out=np.zeros_like(dx), where=dx > 0.0)
+    return np.concatenate((dx, dy, dz, dy * inverse, dz * inverse, (dz ** 2 - dy ** 2) * inverse))
 
 
 def pack_section(fields: BeamFields, x: float) -> np.ndarray:

@@ -1,10 +1,10 @@
-"""The fewest particles that have a beam's kinetic energy.
+"""Sums that stand for the integrals along a beam: its axis, its rotary inertia, its stiffness.
 
-The kinetic energy of a beam is a sum of particles, whose positions are the fields r, R e_y, R e_z
-(quadratic in the amplitudes), weighted with rho A, rho Iz, rho Iy: no other integral is needed at
-run time. Gauss sections give such a sum to rounding; a turn of these among themselves leaves a
-handful, with fewer operations than precomputed coefficients of all products would need, and with
-a mass matrix that is positive definite by construction.
+The kinetic energy of a beam's axis is that of particles, whose positions are quadratic in the
+amplitudes: no other integral is needed at run time. Gauss stations give such a sum to rounding; a
+turn of these among themselves leaves a handful, with fewer operations than precomputed
+coefficients of all products would need, and with a mass matrix that is positive definite by
+construction. Rotary inertia is that of sections that turn by an exponential (rotary_sections.py).
 """
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
+from flex_dynamics.build.beam_fields import BeamFields, SectionFields, gauss_legendre
 from flex_dynamics.kernels.layout import LANES
 
-TOLERANCE = 3e-6
-LARGE = 0.05              # of the length, and rad: amplitudes up to which the tolerance is meant
+TOLERANCE = 1e-7          # of a coordinate's share in the columns; inertia has the square of it
+LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances are meant ...
+LARGEST_TURN = 0.5        # ... rad
 
 
 def gauss_stations(breakpoints: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -27,28 +28,42 @@ def gauss_stations(breakpoints: np.ndarray, count: int) -> tuple[np.ndarray, np.
     return x, (half[:, None] * weights).ravel()
 
 
-def particles(fields: BeamFields, count: int, kind: str) -> tuple[np.ndarray, ...]:
-    """Weights (k,) and coefficients (k, 3), (k, 3, m), (k, 3, m, m) of one kind of particle.
+@dataclass(frozen=True)
+class BeamStations:
+    """Gauss stations of a beam, enough of them for every integral: x, weights (k,) and fields;
+    per length: mass (k,) kg/m, inertia (k, 3) kg m about the section's axes.
 
-    kind 'axis': points of the beam's axis, weight rho A. Kinds 'y' and 'z': the directors R e_y
-    and R e_z with the weights rho Iz = int rho y2 dA and rho Iy = int rho z2 dA.
+    Of each amplitude (m,): the root of its shape's inertia, and how large it may be.
     """
-    x, weights = gauss_stations(fields.breakpoints, count)
-    properties = fields.flexible.properties(x)
-    section = fields.at(x)
-    if kind == 'axis':
-        return weights * properties.mass_per_length, section.r0, section.r1, section.r2
-    director_y, director_z = section.directors()
-    if kind == 'y':
-        return (weights * properties.inertia_z, *director_y)
-    return (weights * properties.inertia_y, *director_z)
+
+    x: np.ndarray
+    weights: np.ndarray
+    fields: SectionFields
+    mass: np.ndarray
+    inertia: np.ndarray
+    root_inertia: np.ndarray
+    largest: np.ndarray
+
+
+def beam_stations(beam: BeamFields) -> BeamStations:
+    x, weights = gauss_stations(beam.breakpoints, beam.resolution)
+    fields, properties = beam.at(x), beam.flexible.properties(x)
+    inertia = np.stack((properties.inertia_y + properties.inertia_z, properties.inertia_y,
+                        properties.inertia_z), axis=1)
+    squares = (np.einsum('k,kci->i', weights * properties.mass_per_length, fields.r1 ** 2)
+               + np.einsum('k,kc,kci->i', weights, inertia, fields.t1 ** 2))
+    root = np.sqrt(np.maximum(squares, 1e-24 * squares.max(initial=1e-300)))
+    ends = beam.first_order_sizes()
+    largest = 1.0 / np.maximum(np.maximum(ends[0] / (LARGEST_DEFLECTION * beam.flexible.length),
+                                          ends[1] / LARGEST_TURN), 1e-12)
+    return BeamStations(x, weights, fields, properties.mass_per_length, inertia, root, largest)
 
 
 @dataclass(frozen=True)
 class Particles:
-    """Particles that have the inertia of one kind, (k,) of them, scaled by the root of the weight.
+    """Particles that have the inertia of a beam's axis, (k,) of them, scaled by their roots.
 
-    roots (k,), p0 (k, 3), p1 (k, 3, m), p2 (k, 3, m, m).
+    roots (k,) of the masses, p0 (k, 3), p1 (k, 3, m), p2 (k, 3, m, m).
     """
 
     roots: np.ndarray
@@ -57,50 +72,28 @@ class Particles:
     p2: np.ndarray
 
 
-def fewest_particles(fields: BeamFields) -> dict[str, Particles]:
-    """The fewest particles of each kind with the beam's inertia, in whole vector registers.
+def fewest_particles(stations: BeamStations) -> Particles:
+    """The fewest particles with the inertia of the beam's axis, in whole vector registers.
 
-    Inertia is made of products of the fields, summed over sections, so any turn of the sections'
+    Inertia is made of products of the fields, summed over stations, so any turn of the stations'
     columns among themselves keeps it. The turn that a singular value decomposition gives puts all
     that matters into a few columns. Those left out have less than TOLERANCE of the size that a
     coordinate's columns have, and change its inertia by the square of that.
     """
-    kinds = {kind: _rooted(fields, kind) for kind in ('axis', 'y', 'z')}
-    # Sizes to compare with: the root of a shape's inertia, and an amplitude that is large.
-    inertia = np.sqrt(sum(np.einsum('kci,kci->i', p.p1, p.p1) for p in kinds.values()))
-    inertia = np.maximum(inertia, 1e-12 * inertia.max(initial=1e-300))
-    tip = fields.at(np.linspace(0.0, fields.flexible.length, 17))
-    moved = np.abs(tip.r1).max(axis=(0, 1)) / fields.flexible.length
-    amplitude = LARGE / np.maximum(moved + np.abs(tip.t1).max(axis=(0, 1)), 1e-12)
-    change = 2.0 * amplitude / inertia[:, None]
+    roots = np.sqrt(stations.weights * stations.mass)
+    p0, p1, p2 = (roots.reshape(-1, *[1] * (field.ndim - 1)) * field for field in
+                  (stations.fields.r0, stations.fields.r1, stations.fields.r2))
+    change = 2.0 * stations.largest / stations.root_inertia[:, None]
     change = np.maximum(change, change.T)
-    turned = {}
-    for kind, p in kinds.items():
-        columns = [p.p0, p.p1 / inertia, p.p2 * change]
-        columns[0] = columns[0] / np.sqrt(np.square(p.p0).sum() + 1e-300)
-        if kind == 'axis':
-            columns.append(p.roots / np.sqrt(np.square(p.roots).sum()))
-        flat = np.concatenate([c.reshape(len(p.roots), -1) for c in columns], axis=1)
-        # All turns of the sections, but not those of the columns: these may be ten thousand.
-        basis, sizes, _ = np.linalg.svd(flat, full_matrices=flat.shape[0] > flat.shape[1])
-        turned[kind] = p, basis, int(np.sum(sizes > TOLERANCE))
-    directors = max(turned[kind][2] for kind in 'yz')
-    return {kind: _turned(p, basis, count if kind == 'axis' else directors)
-            for kind, (p, basis, count) in turned.items()}
-
-
-def _rooted(fields: BeamFields, kind: str) -> Particles:
-    weights, p0, p1, p2 = particles(fields, fields.resolution, kind)
-    root = np.sqrt(weights)
-    return Particles(root, root[:, None] * p0, root[:, None, None] * p1,
-                     root[:, None, None, None] * p2)
-
-
-def _turned(p: Particles, basis: np.ndarray, count: int) -> Particles:
-    """The first columns of basis' times the sections, `count` of them or, to fill registers, a few
-    more."""
+    columns = [p0 / np.sqrt(np.square(p0).sum() + 1e-300), p1 / stations.root_inertia, p2 * change,
+               roots / np.sqrt(np.square(roots).sum() + 1e-300)]
+    flat = np.concatenate([c.reshape(len(roots), -1) for c in columns], axis=1)
+    flat = flat[:, np.any(flat, axis=0)]
+    # All turns of the stations, but not those of the columns: these may be ten thousand.
+    basis, sizes, _ = np.linalg.svd(flat, full_matrices=flat.shape[0] > flat.shape[1])
+    count = int(np.sum(sizes > TOLERANCE))
     kept = basis[:, :LANES * -(-count // LANES)].T
-    return Particles(*(np.tensordot(kept, field, 1) for field in (p.roots, p.p0, p.p1, p.p2)))
+    return Particles(*(np.tensordot(kept, field, 1) for field in (roots, p0, p1, p2)))
 
 
 def stiffness(fields: BeamFields) -> np.ndarray:

@@ -1,15 +1,24 @@
 """Inertia of a body: the blocks of twist and amplitudes, and the forces that speeds cause.
 
-A beam is a set of particles p(eta) (build/quadrature.py), each moving with v + w x p + B etad in
-the beam's rotating axes (Mohan and Saha (24), with the misprint 2 in (24b) corrected). All columns
-are scaled by the root of the particle's weight, so sums over columns are the space integrals.
+A beam's axis is a set of particles p(eta) (build/quadrature.py), each moving with v + w x p +
+B etad in the beam's rotating axes (Mohan and Saha (24), with the misprint 2 in (24b) corrected).
+Its rotary inertia is that of a few sections, which turn (section_rotation.py). All columns are
+scaled by the root of their weight, so sums over columns are the space integrals.
 """
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from flex_dynamics.kernels.fields import FOUR, ONE, THREE, TWO, ZERO, U, beam_columns
+from flex_dynamics.kernels.fields import (
+    FOUR,
+    THREE,
+    ZERO,
+    U,
+    axis_columns,
+    beam_columns,
+    section_columns,
+)
 from flex_dynamics.kernels.layout import (
     BEAM,
     ELASTIC,
@@ -20,9 +29,14 @@ from flex_dynamics.kernels.layout import (
     MODES_Z,
     MOMENT,
     N_AXIS,
-    N_DIRECTOR,
+    N_SECTIONS,
     OPTIONS,
     ROW,
+)
+from flex_dynamics.kernels.section_rotation import (
+    section_inertia,
+    section_moments,
+    turn_sections,
 )
 from flex_dynamics.kernels.vector import address_of, load, shifted, spread, store, total, totals
 
@@ -66,31 +80,14 @@ def rigid_body(body, V, A, b):
 
 
 @njit(**OPTIONS)
-def columns_of(kind, n_axis, n_director):
-    """Where the x, y, z columns of axis points (kind 0), R e_y (1) and R e_z (2) begin; unsigned.
-
-    Blocks by code: 0 (axis y, R e_y x), 1 (axis z, R e_z x), 2 (R e_y z, R e_z y), 3 (R e_z z),
-    4 (R e_y y), 5 (axis x).
-    """
-    one = n_axis + n_director
-    two = TWO * one
-    three = two + TWO * n_director
-    if kind == ZERO:
-        return three + TWO * n_director, ZERO, one
-    if kind == ONE:
-        return n_axis, three + n_director, two
-    return one + n_axis, two + n_director, three
-
-
-@njit(**OPTIONS)
 def beam_fields(row, coef, q, v, f, rates):
-    """All particles of a beam into f (Fields), with `rates` also f.B_rate.
+    """Axis points and rotation vectors of a beam into f (Fields), with `rates` also f.B_rate.
 
     Returns the offset of the weights' roots.
     """
     return np.int64(beam_columns(
         address_of(coef), U(row[BEAM]), U(row[MODES_Y]), U(row[MODES_Z]), U(row[MODES_X]),
-        U(row[N_AXIS]), U(row[N_DIRECTOR]), shifted(address_of(q), row[ELASTIC]),
+        U(row[N_AXIS]), U(row[N_SECTIONS]), shifted(address_of(q), row[ELASTIC]),
         shifted(address_of(v), row[ELASTIC]), f, rates))
 
 
@@ -117,51 +114,50 @@ def moment(P, Q, x, y, z, n):
 
 
 @njit(**OPTIONS)
-def beam_inertia(row, coef, roots_at, fields, V, A, b, F, H, most):
+def beam_inertia(row, coef, roots_at, fields, V, A, b, F, H, most, rates):
     """Mass blocks of a beam at the given fields, and the forces that its speeds cause.
 
     A (6, ROW); F (modes, ROW) with the amplitudes' bias forces in column 6; the upper triangle of
-    H (modes, most): addresses. b (6,): bias force on the twist.
+    H (modes, most): addresses. b (6,): bias force on the twist. The sections' columns of `fields`
+    are turned, with `rates` those of B_rate too.
     """
     modes = U(row[MODES_Y] + row[MODES_Z] + row[MODES_X])
-    n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
-    columns = THREE * (n_axis + TWO * n_director)
+    n_axis, n_sections = U(row[N_AXIS]), U(row[N_SECTIONS])
+    columns = THREE * (n_axis + n_sections)
     P, B, f, roots = fields.point, fields.B, fields.force, shifted(address_of(coef), roots_at)
-    _speed_forces(P, fields.point_rate, fields.convective, f, roots, n_axis, n_director, V)
+    turn = fields.weighted_turn
+    x, y, z = axis_columns(n_axis, n_sections)
+    sx, sy, sz = section_columns(n_axis, n_sections)
+    turn_sections(shifted(roots, n_axis), n_axis, n_sections, modes, V, fields, True, rates)
+    _speed_forces(P, fields.point_rate, fields.convective, f, roots, x, y, z, n_axis, V)
     zero = spread(0.0)
     xx, yy, zz, xy, xz, yz = zero, zero, zero, zero, zero, zero
-    b0, b1, b2 = zero, zero, zero
-    for kind in range(THREE):
-        n = n_axis if kind == ZERO else n_director
-        x, y, z = columns_of(kind, n_axis, n_director)
-        for k in range(ZERO, n, FOUR):
-            px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
-            xx = xx + px * px
-            yy = yy + py * py
-            zz = zz + pz * pz
-            xy = xy + px * py
-            xz = xz + px * pz
-            yz = yz + py * pz
-        m0, m1, m2 = moment(P, f, x, y, z, n)
-        b0, b1, b2 = b0 + m0, b1 + m1, b2 + m2
-    x, y, z = columns_of(ZERO, n_axis, n_director)
+    for k in range(ZERO, n_axis, FOUR):
+        px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
+        xx = xx + px * px
+        yy = yy + py * py
+        zz = zz + pz * pz
+        xy = xy + px * py
+        xz = xz + px * pz
+        yz = yz + py * pz
     sxx, syy, szz = total(xx), total(yy), total(zz)
+    ixx, iyy, izz, ixy, ixz, iyz = section_inertia(turn, n_sections)
     _set_inertia(A, total(dot(roots, roots, n_axis)), total(dot(roots, shifted(P, x), n_axis)),
                  total(dot(roots, shifted(P, y), n_axis)),
-                 total(dot(roots, shifted(P, z), n_axis)), syy + szz, sxx + szz, sxx + syy,
-                 -total(xy), -total(xz), -total(yz))
-    b[0], b[1], b[2] = total(b0), total(b1), total(b2)
+                 total(dot(roots, shifted(P, z), n_axis)), syy + szz + ixx, sxx + szz + iyy,
+                 sxx + syy + izz, ixy - total(xy), ixz - total(xz), iyz - total(yz))
+    b0, b1, b2 = moment(P, f, x, y, z, n_axis)
+    m0, m1, m2 = section_moments(turn, f, sx, sy, sz, n_sections)
+    b[0], b[1], b[2] = total(b0 + m0), total(b1 + m1), total(b2 + m2)
     b[3] = total(dot(roots, shifted(f, x), n_axis))
     b[4] = total(dot(roots, shifted(f, y), n_axis))
     b[5] = total(dot(roots, shifted(f, z), n_axis))
     for a in range(modes):
         gradient = shifted(B, a * columns)
         m0, m1, m2 = moment(P, gradient, x, y, z, n_axis)
-        for kind in range(ONE, THREE):
-            dx, dy, dz = columns_of(kind, n_axis, n_director)
-            t0, t1, t2 = moment(P, gradient, dx, dy, dz, n_director)
-            m0, m1, m2 = m0 + t0, m1 + t1, m2 + t2
-        store(F, U(ROW) * a, totals(m0, m1, m2, dot(roots, shifted(gradient, x), n_axis)))
+        t0, t1, t2 = section_moments(turn, gradient, sx, sy, sz, n_sections)
+        store(F, U(ROW) * a, totals(m0 + t0, m1 + t1, m2 + t2,
+                                    dot(roots, shifted(gradient, x), n_axis)))
         store(F, U(ROW) * a + FOUR, totals(dot(roots, shifted(gradient, y), n_axis),
                                            dot(roots, shifted(gradient, z), n_axis),
                                            dot(gradient, f, columns), zero))
@@ -170,25 +166,19 @@ def beam_inertia(row, coef, roots_at, fields, V, A, b, F, H, most):
 
 
 @njit(**OPTIONS)
-def _speed_forces(P, Pd, convective, f, roots, n_axis, n_director, V):
-    """f = w x (w x p) + 2 w x pd + convective for every column, for axis points also w x v."""
+def _speed_forces(P, Pd, convective, f, roots, x, y, z, n, V):
+    """f = w x (w x p + v) + 2 w x pd + convective for the n points of the axis."""
     w0, w1, w2 = V[0], V[1], V[2]
     t00, t11, t22 = -(w1 * w1 + w2 * w2), -(w0 * w0 + w2 * w2), -(w0 * w0 + w1 * w1)
     t01, t02, t12 = w0 * w1, w0 * w2, w1 * w2
     u0, u1, u2 = w1 * V[5] - w2 * V[4], w2 * V[3] - w0 * V[5], w0 * V[4] - w1 * V[3]
-    for kind in range(THREE):
-        n = n_axis if kind == ZERO else n_director
-        x, y, z = columns_of(kind, n_axis, n_director)
-        for k in range(ZERO, n, FOUR):
-            px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
-            dx, dy, dz = load(Pd, x + k), load(Pd, y + k), load(Pd, z + k)
-            fx = px * t00 + py * t01 + pz * t02 + dz * (2.0 * w1) - dy * (2.0 * w2)
-            fy = px * t01 + py * t11 + pz * t12 + dx * (2.0 * w2) - dz * (2.0 * w0)
-            fz = px * t02 + py * t12 + pz * t22 + dy * (2.0 * w0) - dx * (2.0 * w1)
-            if kind == ZERO:
-                # The origin's own part: directors do not translate.
-                root = load(roots, k)
-                fx, fy, fz = fx + root * u0, fy + root * u1, fz + root * u2
-            store(f, x + k, fx + load(convective, x + k))
-            store(f, y + k, fy + load(convective, y + k))
-            store(f, z + k, fz + load(convective, z + k))
+    for k in range(ZERO, n, FOUR):
+        px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
+        dx, dy, dz = load(Pd, x + k), load(Pd, y + k), load(Pd, z + k)
+        root = load(roots, k)
+        store(f, x + k, px * t00 + py * t01 + pz * t02 + dz * (2.0 * w1) - dy * (2.0 * w2)
+              + root * u0 + load(convective, x + k))
+        store(f, y + k, px * t01 + py * t11 + pz * t12 + dx * (2.0 * w2) - dz * (2.0 * w0)
+              + root * u1 + load(convective, y + k))
+        store(f, z + k, px * t02 + py * t12 + pz * t22 + dy * (2.0 * w0) - dx * (2.0 * w1)
+              + root * u2 + load(convective, z + k))

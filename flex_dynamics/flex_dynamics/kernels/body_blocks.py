@@ -90,7 +90,7 @@ def own_bodies(table, body, coef, q, v, w, s):
         e = table[i, ELASTIC] - first
         F, H, most = shifted(w.F, ROW * e), shifted(w.H, w.most * e), w.most
         roots = beam_fields(table[i], coef, q, v, w.fields, True)
-        beam_inertia(table[i], coef, roots, w.fields, w.V[i], A, w.b[i], F, H, most)
+        beam_inertia(table[i], coef, roots, w.fields, w.V[i], A, w.b[i], F, H, most, True)
         beam_coriolis(table[i], coef, roots, w.fields, w.V[i], A, F, B,
                       shifted(s.on_twist, ROW * e), shifted(s.on_amplitude, ROW * e),
                       shifted(s.C, most * e), most)

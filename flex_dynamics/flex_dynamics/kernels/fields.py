@@ -61,34 +61,33 @@ def _mixed(coef, at, linear, n_linear, first, n_first, second, n_second, eta, ra
 
 
 @njit(**OPTIONS)
-def _squares(coef, at, apart, n_y, n_z, n_x, eta, rate, column, end, width, f, rates):
-    """Columns of code 3 + apart: a constant, squares in the groups but `apart`."""
+def _squares(coef, at, n_y, n_z, n_x, eta, rate, column, end, width, f, rates):
+    """Columns of code 3: a constant, squares in both groups of bending."""
     zero = spread(0.0)
     while column < end:
         p, pd, convective = load(coef, at), zero, zero
         at += FOUR
         first = ZERO
-        for group in range(THREE):
-            n = n_y
-            if group == ONE:
-                n = n_z
-            elif group == TWO:
-                n = n_x
+        for group in range(TWO):
+            n = n_y if group == ZERO else n_z
             for i in range(first, first + n):
                 b, bd = zero, zero
-                if group != apart:
-                    for j in range(first, first + n):
-                        c = load(coef, at)
-                        at += FOUR
-                        b = b + c * eta[j]
-                        bd = bd + c * rate[j]
-                    p = p + b * (0.5 * eta[i])
-                    pd = pd + b * rate[i]
-                    convective = convective + bd * rate[i]
+                for j in range(first, first + n):
+                    c = load(coef, at)
+                    at += FOUR
+                    b = b + c * eta[j]
+                    bd = bd + c * rate[j]
+                p = p + b * (0.5 * eta[i])
+                pd = pd + b * rate[i]
+                convective = convective + bd * rate[i]
                 store(f.B, i * width + column, b)
                 if rates:
                     store(f.B_rate, i * width + column, bd)
             first += n
+        for i in range(first, first + n_x):
+            store(f.B, i * width + column, zero)
+            if rates:
+                store(f.B_rate, i * width + column, zero)
         store(f.point, column, p)
         store(f.point_rate, column, pd)
         store(f.convective, column, convective)
@@ -97,39 +96,31 @@ def _squares(coef, at, apart, n_y, n_z, n_x, eta, rate, column, end, width, f, r
 
 
 @njit(**OPTIONS)
-def columns_of_code(code, n_axis, n_director):
-    """How many columns have a code; unsigned."""
-    if code < TWO:
-        return n_axis + n_director
-    if code == TWO:
-        return TWO * n_director
-    if code == U(5):
-        return n_axis
-    return n_director
-
-
-@njit(**OPTIONS)
-def beam_columns(coef, at, n_y, n_z, n_x, n_axis, n_director, eta, rate, f, rates):
-    """All particles of a beam into f (Fields); B_rate only if `rates`.
+def beam_columns(coef, at, n_y, n_z, n_x, n_axis, n_sections, eta, rate, f, rates):
+    """Axis points and rotation vectors of a beam into f (Fields); B_rate only if `rates`.
 
     coef, eta, rate: addresses; integers unsigned. Returns the offset behind the coefficients.
     """
-    width = THREE * (n_axis + TWO * n_director)
+    width = THREE * (n_axis + n_sections)
     z, x = n_y, n_y + n_z
-    column = ZERO
-    for code in range(U(6)):
-        end = column + columns_of_code(code, n_axis, n_director)
-        if code == ZERO:
-            at = _mixed(coef, at, ZERO, n_y, z, n_z, x, n_x, eta, rate, column, end, width, f,
-                        rates)
-        elif code == ONE:
-            at = _mixed(coef, at, z, n_z, ZERO, n_y, x, n_x, eta, rate, column, end, width, f,
-                        rates)
-        elif code == TWO:
-            at = _mixed(coef, at, x, n_x, ZERO, n_y, z, n_z, eta, rate, column, end, width, f,
-                        rates)
-        else:
-            at = _squares(coef, at, code - THREE, n_y, n_z, n_x, eta, rate, column, end, width, f,
-                          rates)
-        column = end
-    return at
+    end = n_axis + n_sections
+    at = _mixed(coef, at, ZERO, n_y, z, n_z, x, n_x, eta, rate, ZERO, end, width, f, rates)
+    column, end = end, TWO * end
+    at = _mixed(coef, at, z, n_z, ZERO, n_y, x, n_x, eta, rate, column, end, width, f, rates)
+    column, end = end, end + n_sections
+    at = _mixed(coef, at, x, n_x, ZERO, n_y, z, n_z, eta, rate, column, end, width, f, rates)
+    return _squares(coef, at, n_y, n_z, n_x, eta, rate, end, width, width, f, rates)
+
+
+@njit(**OPTIONS)
+def axis_columns(n_axis, n_sections):
+    """Where the x, y, z columns of axis points begin; unsigned."""
+    one = n_axis + n_sections
+    return TWO * one + n_sections, ZERO, one
+
+
+@njit(**OPTIONS)
+def section_columns(n_axis, n_sections):
+    """Where the x, y, z columns of rotation vectors begin; unsigned."""
+    one = n_axis + n_sections
+    return TWO * one, one + n_axis, n_axis

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from flex_dynamics.kernels.beam_body import U, beam_fields, columns_of
+from flex_dynamics.kernels.beam_body import beam_fields
+from flex_dynamics.kernels.fields import U, axis_columns
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
@@ -11,7 +12,7 @@ from flex_dynamics.kernels.layout import (
     MODES,
     MOMENT,
     N_AXIS,
-    N_DIRECTOR,
+    N_SECTIONS,
     OPTIONS,
 )
 from flex_dynamics.kernels.workspace import carve
@@ -32,7 +33,7 @@ def first_moment(table, body, coef, size, work, q, R_world, p_world, moment):
         if modes > 0:
             count = table[i, N_AXIS]
             roots = beam_fields(table[i], coef, q, q, w.fields, False)
-            x, y, z = columns_of(U(0), U(count), U(table[i, N_DIRECTOR]))
+            x, y, z = axis_columns(U(count), U(table[i, N_SECTIONS]))
             for k in range(U(count)):
                 root = coef[U(roots) + k]
                 mass += root * root

@@ -35,8 +35,8 @@ MODES_Z = 8
 MODES_X = 9
 BEAM = 10         # offset of the beam's coefficients in coef
 SECTION = 11      # offset of a section's coefficients in coef
-N_AXIS = 12       # Gauss sections: axis points
-N_DIRECTOR = 13   # Gauss sections: directors
+N_AXIS = 12       # particles of a beam's axis
+N_SECTIONS = 13   # sections of a beam that carry its rotary inertia
 STIFFNESS = 14    # offset of the elastic stiffness block in coef
 DAMPING = 15      # offset of the elastic damping block in coef
 PHI_ROW = 16      # first row of this section's Jacobian in the workspace
@@ -73,10 +73,12 @@ BODY_WIDTH = 52
 FRICTION_SPEED = 0.01   # rad/s or m/s: Coulomb friction is COULOMB tanh(speed / FRICTION_SPEED)
 
 # Codes of a field's components: 0, 1, 2 = linear in that group of amplitudes (bend_y, bend_z,
-# twist) and bilinear in the other two; 3 + g = quadratic in each of the groups other than g. These
-# are the only products that (16) and (18) of Piedboeuf have. Gauss sections give three vectors,
-# whose x, y, z have the codes below; columns are ordered by code, so that equal codes share loops.
-QUADRATIC = 3
-AXIS_POINT = (5, 0, 1)
-DIRECTOR_Y = (0, 4, 2)
-DIRECTOR_Z = (1, 2, 3)
+# twist) and bilinear in the other two; 3 = a constant and squares in both groups of bending. These
+# are the only products that (16) and (18) of Piedboeuf have. A beam's axis points and the rotation
+# vectors of its sections have x, y, z of the codes below; columns are ordered by code, so that
+# equal codes share loops.
+SQUARES = 3
+AXIS_POINT = (3, 0, 1)
+ROTATION_VECTOR = (2, 1, 0)
+# What a section has beside its rotation vector, each as one number a section (section_rotation.py)
+SECTION_CONSTANTS = 6

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from flex_dynamics.kernels.beam_body import beam_fields, columns_of, dot
-from flex_dynamics.kernels.fields import FOUR, THREE, ZERO, U
+from flex_dynamics.kernels.beam_body import beam_fields, dot
+from flex_dynamics.kernels.fields import FOUR, ZERO, U, axis_columns, section_columns
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
@@ -14,12 +14,13 @@ from flex_dynamics.kernels.layout import (
     MOMENT,
     MOTOR,
     N_AXIS,
-    N_DIRECTOR,
+    N_SECTIONS,
     OPTIONS,
     PARENT,
     ROTOR,
     ROTOR_AXIS,
 )
+from flex_dynamics.kernels.section_rotation import turn_sections
 from flex_dynamics.kernels.vector import address_of, load, shifted, spread, total
 
 
@@ -38,24 +39,26 @@ def rigid_energy(body, V):
 
 @njit(**OPTIONS)
 def beam_energy(row, coef, roots_at, V, fields):
-    """Kinetic energy of a beam's particles, J, from their fields; mass and first moment."""
-    n_axis, n_director = U(row[N_AXIS]), U(row[N_DIRECTOR])
+    """Kinetic energy of a beam, J, from its fields; mass and first moment."""
+    n_axis, n_sections = U(row[N_AXIS]), U(row[N_SECTIONS])
     P, Pd, roots = fields.point, fields.point_rate, shifted(address_of(coef), roots_at)
+    d = shifted(roots, n_axis)
+    turn_sections(d, n_axis, n_sections, ZERO, V, fields, False, False)
     w0, w1, w2 = V[0], V[1], V[2]
     twice = spread(0.0)
-    for kind in range(THREE):
-        x, y, z = columns_of(kind, n_axis, n_director)
-        for k in range(ZERO, n_axis if kind == ZERO else n_director, FOUR):
-            px, py, pz = load(P, x + k), load(P, y + k), load(P, z + k)
-            u0 = load(Pd, x + k) + pz * w1 - py * w2
-            u1 = load(Pd, y + k) + px * w2 - pz * w0
-            u2 = load(Pd, z + k) + py * w0 - px * w1
-            if kind == ZERO:
-                # Directors turn with the beam, they do not translate.
-                root = load(roots, k)
-                u0, u1, u2 = u0 + root * V[3], u1 + root * V[4], u2 + root * V[5]
-            twice = twice + u0 * u0 + u1 * u1 + u2 * u2
-    x, y, z = columns_of(ZERO, n_axis, n_director)
+    x, y, z = axis_columns(n_axis, n_sections)
+    for k in range(ZERO, n_axis, FOUR):
+        px, py, pz, root = load(P, x + k), load(P, y + k), load(P, z + k), load(roots, k)
+        u0 = load(Pd, x + k) + pz * w1 - py * w2 + root * V[3]
+        u1 = load(Pd, y + k) + px * w2 - pz * w0 + root * V[4]
+        u2 = load(Pd, z + k) + py * w0 - px * w1 + root * V[5]
+        twice = twice + u0 * u0 + u1 * u1 + u2 * u2
+    sx, sy, sz = section_columns(n_axis, n_sections)
+    for k in range(ZERO, n_sections, FOUR):
+        u0 = load(d, k) * load(P, sx + k)
+        u1 = load(d, n_sections + k) * load(P, sy + k)
+        u2 = load(d, U(2) * n_sections + k) * load(P, sz + k)
+        twice = twice + u0 * u0 + u1 * u1 + u2 * u2
     return (0.5 * total(twice), total(dot(roots, roots, n_axis)),
             total(dot(roots, shifted(P, x), n_axis)), total(dot(roots, shifted(P, y), n_axis)),
             total(dot(roots, shifted(P, z), n_axis)))

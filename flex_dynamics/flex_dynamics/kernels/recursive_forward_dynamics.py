@@ -61,7 +61,7 @@ def own_inertia(table, body, coef, q, v, w):
         e = table[i, ELASTIC] - first
         roots = beam_fields(table[i], coef, q, v, w.fields, False)
         beam_inertia(table[i], coef, roots, w.fields, w.V[i], A, w.b[i], shifted(w.F, ROW * e),
-                     shifted(w.H, w.most * e), w.most)
+                     shifted(w.H, w.most * e), w.most, False)
 
 
 @njit(**OPTIONS)

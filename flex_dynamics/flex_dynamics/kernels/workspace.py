@@ -17,7 +17,7 @@ from flex_dynamics.kernels.layout import (
     LANES,
     MODES,
     N_AXIS,
-    N_DIRECTOR,
+    N_SECTIONS,
     ON_BEAM,
     OPTIONS,
     PARENT,
@@ -29,12 +29,14 @@ INERTIA_BLOCK = 6 * ROW
 
 # Small parts, so that inner functions are handed a few addresses and not all of the workspace.
 Fields = namedtuple('Fields', (
-    'point',        # (columns,) positions of a beam's particles ...
+    'point',        # (columns,) axis points and rotation vectors of a beam ...
     'point_rate',
     'convective',
     'force',
     'B',            # (most modes, columns) ... and their gradients
     'B_rate',
+    'turn',         # (9, sections) R' of every section, one row an entry ...
+    'weighted_turn',    # ... and its rows times the roots of the section's inertia
 ))
 Scratch = namedtuple('Scratch', (
     'X',            # (6, ROW) one change of frame
@@ -76,20 +78,22 @@ def up_to_lanes(count: int) -> int:
 
 
 def sizes(table: np.ndarray) -> np.ndarray:
-    """(nodes, elastic, most modes, columns, section rows) of a model's table."""
+    """(nodes, elastic, most modes, columns, section rows, sections) of a model's table."""
     sections = table[:, KIND] == ON_BEAM
     modes = table[:, MODES]
-    columns = 3 * (table[:, N_AXIS] + 2 * table[:, N_DIRECTOR])
+    columns = 3 * (table[:, N_AXIS] + table[:, N_SECTIONS])
     section_rows = sum(up_to_lanes(m) for m in modes[table[sections, PARENT]])
     return np.array([len(table), modes.sum(), up_to_lanes(max(modes.max(initial=0), 1)),
-                     max(columns.max(initial=0), 6), max(section_rows, 1)], dtype=np.int64)
+                     max(columns.max(initial=0), 6), max(section_rows, 1),
+                     table[:, N_SECTIONS].max(initial=0)], dtype=np.int64)
 
 
 def workspace_length(size: np.ndarray) -> int:
-    nodes, elastic, most, columns, section_rows = (int(s) for s in size)
+    nodes, elastic, most, columns, section_rows, sections = (int(s) for s in size)
     return (nodes * (9 + 3 + 4 * 6) + 4 * 36 + 48 + 2 * ROW * section_rows
             + nodes * (INERTIA_BLOCK + 2 * ROW) + (elastic + LANES) * (ROW + most)
-            + 2 * INERTIA_BLOCK + (3 * most + 5) * ROW + (4 + 2 * most) * columns)
+            + 2 * INERTIA_BLOCK + (3 * most + 5) * ROW + (4 + 2 * most) * columns
+            + 18 * sections)
 
 
 @intrinsic
@@ -202,6 +206,11 @@ def carve(work, size):
     B = at_address(base + 8 * at)
     at += most * columns
     B_rate = at_address(base + 8 * at)
+    at += most * columns
+    turn = at_address(base + 8 * at)
+    at += 9 * size[5]
+    weighted_turn = at_address(base + 8 * at)
     return Workspace(R, p, V, c, b, D, S, S_rate, base_U, base_D, six, phi, phi_rate, A, acc, U, F,
-                     H, most, Fields(point, point_rate, convective, force, B, B_rate),
+                     H, most, Fields(point, point_rate, convective, force, B, B_rate, turn,
+                                     weighted_turn),
                      Scratch(X, T, rows, section, section_B, section_B_rate))

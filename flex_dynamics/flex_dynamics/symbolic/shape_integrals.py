@@ -6,57 +6,57 @@ splines of tables and finite elements, each in its smooth intervals). Of points 
 positions that are polynomials in the amplitudes, p = sum of p_a e_a, e_a = 1, eta_i, eta_i eta_j,
 all that the kinetic energy needs is
 
-    m = int rho A,   s_a = int rho A p_a,   W_ab = int p_a p_b'   (3, 3)
+    m = int rho A,   s_a = int rho A p_a,   W_ab = int rho A p_a p_b'   (3, 3)
 
-W_ab sums the axis with the weight rho A, and the ends of the section's axes y and z with the
-weights rho Iz and rho Iy, so that rotary inertia is in it. K is int E Iz v'' v'' + ... (16).
+all with the weight rho A. The rotary inertia of the sections is added as a polynomial of the
+amplitudes too (rotary_parts). K is int E Iz v'' v'' + ... (16).
 """
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
-from flex_dynamics.build.beam_fields import BeamFields
-from flex_dynamics.build.quadrature import gauss_stations, particles
+from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields
+from flex_dynamics.build.quadrature import beam_stations, gauss_stations
 from flex_dynamics.symbolic.vectors import scalars
 
 Monomial = tuple[int, ...]                # indices of amplitudes, rising; () is 1
+ROTARY_DEGREE = 4                         # in the amplitudes, as the axis' own products have
 
 
 @dataclass(frozen=True)
 class ShapeIntegrals:
-    """m kg, s (a, 3) kg m, W (a, b, 3, 3) kg m2 over the monomials."""
+    """m kg, s (a, 3) kg m, W (a, b, 3, 3) kg m2 over the monomials; rotary inertia, kg m2, by
+    entry of the beam's block and monomial."""
 
     monomials: list[Monomial]
     mass: float
     s: np.ndarray
     W: np.ndarray
+    rotary: dict[tuple[int, int], dict[Monomial, float]]
 
 
 def shape_integrals(fields: BeamFields) -> ShapeIntegrals:
     modes = fields.n_modes
     monomials: list[Monomial] = [(), *((i,) for i in range(modes))]
     monomials += [(i, j) for i in range(modes) for j in range(i, modes)]
-    moments = None
-    W = np.zeros((len(monomials), len(monomials), 3, 3))
-    for kind in ('axis', 'y', 'z'):
-        weight, p0, p1, p2 = particles(fields, fields.resolution, kind)
-        points = [p0, *(p1[..., i] for i in range(modes))]
-        points += [p2[..., i, j] * (1.0 if i == j else 2.0)
-                   for i in range(modes) for j in range(i, modes)]
-        stacked = np.array(points)
-        W += np.einsum('k,aki,bkj->abij', weight, stacked, stacked, optimize=True)
-        if kind == 'axis':
-            moments = np.einsum('k,aki->ai', weight, stacked)
-            mass = float(weight.sum())
+    stations = beam_stations(fields)
+    at, weight = stations.fields, stations.weights * stations.mass
+    points = [at.r0, *(at.r1[..., i] for i in range(modes))]
+    points += [at.r2[..., i, j] * (1.0 if i == j else 2.0)
+               for i in range(modes) for j in range(i, modes)]
+    stacked = np.array(points)
+    W = np.einsum('k,aki,bkj->abij', weight, stacked, stacked, optimize=True)
+    moments = np.einsum('k,aki->ai', weight, stacked)
+    mass = float(weight.sum())
     # What the shapes' orthogonality makes zero is rounding, against what Cauchy and Schwarz allow.
     sizes = np.sqrt(np.einsum('aaii->a', W))
     W[np.abs(W) <= 1e-14 * (sizes[:, None] * sizes)[..., None, None]] = 0.0
-    assert moments is not None
     moments[np.abs(moments) <= 1e-14 * np.sqrt(mass) * sizes[:, None]] = 0.0
-    return ShapeIntegrals(monomials, mass, moments, W)
+    return ShapeIntegrals(monomials, mass, moments, W, rotary_parts(fields))
 
 
 def stiffness(fields: BeamFields) -> np.ndarray:
@@ -74,6 +74,58 @@ def stiffness(fields: BeamFields) -> np.ndarray:
         K[own, own] = (values * (weight * rigidity)) @ values.T
         start += shapes.count
     return K
+
+
+def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, float]]:
+    """Rotary inertia of a beam, entries (row, column) of its block, as polynomials.
+
+    A section turns with R'w + Jr(theta) theta' in its own axes, R = exp(theta). R' and Jr are
+    series in [theta], and theta is of second degree in the amplitudes; products are kept up to
+    ROTARY_DEGREE. The numeric model has the exponential itself.
+    """
+    modes = range(fields.n_modes)
+    stations = beam_stations(fields)
+    at = stations.fields
+    theta = {(i,): at.t1[..., i] for i in modes}
+    theta |= {(i, j): (1.0 if i == j else 2.0) * at.t2[..., i, j]
+              for i in modes for j in range(i, len(modes))}
+    skew = {m: np.einsum('abc,kb->kac', LEVI_CIVITA, value)           # [theta]
+            for m, value in theta.items() if value.any()}
+    power = {(): np.broadcast_to(np.eye(3), (len(stations.x), 3, 3))}
+    turn, jacobian = dict(power), dict(power)
+    for n in range(1, ROTARY_DEGREE + 1):
+        power = _product(power, skew, lambda a, b: a @ b)
+        for m, value in power.items():
+            sign = (-1.0) ** n
+            turn[m] = turn.get(m, 0.0) + sign * value / math.factorial(n)
+            jacobian[m] = jacobian.get(m, 0.0) + sign * value / math.factorial(n + 1)
+    columns = {c: {m: value[..., c] for m, value in turn.items()} for c in range(3)}
+    for k in modes:
+        slope = {(): at.t1[..., k]} | {(j,): 2.0 * at.t2[..., k, j] for j in modes
+                                       if at.t2[..., k, j].any()}
+        columns[6 + k] = _product(jacobian, slope, lambda a, b: (a @ b[..., None])[..., 0])
+    weight = stations.weights[:, None] * stations.inertia
+    sizes = {c: math.sqrt(np.sum(weight * column[()] ** 2)) for c, column in columns.items()}
+    parts = {}
+    for row, left in columns.items():
+        for column, right in columns.items():
+            if row <= column:
+                entry = _product(left, right, lambda a, b: np.sum(weight * a * b))
+                rounding = 1e-14 * (sizes[row] + sizes[0]) * (sizes[column] + sizes[0])
+                parts[row, column] = {m: value for m, value in entry.items()
+                                      if abs(value) > rounding}
+    return parts
+
+
+def _product(left: dict, right: dict, times) -> dict:
+    """Product of two polynomials in the amplitudes, up to ROTARY_DEGREE."""
+    out: dict = {}
+    for a, one in left.items():
+        for b, two in right.items():
+            if len(a) + len(b) <= ROTARY_DEGREE:
+                key = tuple(sorted(a + b))
+                out[key] = out.get(key, 0.0) + times(one, two)
+    return out
 
 
 class Polynomials:
@@ -104,6 +156,9 @@ def mass_block(integrals: ShapeIntegrals, amplitudes: list) -> np.ndarray:
     def put(row: int, column: int, monomial: Monomial, value: float) -> None:
         parts[min(row, column), max(row, column)][monomial] += value
 
+    for (row, column), entry in integrals.rotary.items():
+        for monomial, value in entry.items():
+            put(row, column, monomial, value)
     for a, left in enumerate(integrals.monomials):
         for axis in range(3):
             # [S]^x between angular and linear velocity, dS/deta between linear velocity and speed

@@ -1,0 +1,143 @@
+"""The fewest sections of a beam that have its rotary inertia, each turning by exp(theta).
+
+Sections turn by an exponential, so their integrals are no polynomials of the amplitudes that could
+be integrated once and for all; but they are smooth in x, and few Gauss stations in each smooth
+interval give them to rounding. Where there are many intervals (tables, finite elements, stepped
+tubes) a rule with fewer sections is found by nonnegative least squares.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
+from flex_dynamics.build.quadrature import BeamStations
+from flex_dynamics.kernels.layout import LANES
+
+TOLERANCE = 5e-12         # of the inertia of random motions, about ten coordinates each
+SAMPLES = 24              # deflections and speeds at which a rule is tried
+FEW = 3                   # smooth intervals, up to which a Gauss rule in each is the best
+
+
+@dataclass(frozen=True)
+class RotarySections:
+    """k sections at x (k,) m with rotation vectors of coefficients t1 (k, 3, m), t2 (k, 3, m, m)
+    and roots (k, 3) of the inertia about their own axes, kg m2; k fills vector registers."""
+
+    x: np.ndarray
+    roots: np.ndarray
+    t1: np.ndarray
+    t2: np.ndarray
+
+
+def rotary_sections(beam: BeamFields, stations: BeamStations) -> RotarySections:
+    """Sections whose rotary inertia is the beam's to TOLERANCE, for large deflections too."""
+    spin = np.sqrt(np.sum(stations.weights * (stations.mass * stations.x ** 2
+                                              + stations.inertia.sum(axis=1))) + 1e-300)
+    trial = _Trial(beam, stations.largest, stations.root_inertia, spin)
+    intervals = list(zip(beam.breakpoints[:-1], beam.breakpoints[1:], strict=True))
+    parts = [_gauss_rule(trial, left, right, beam.resolution, len(intervals))
+             for left, right in intervals]
+    x, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if len(intervals) > FEW and len(x) > LANES:
+        x, weights = _fewer(trial, x, weights)
+    spare = -len(x) % LANES
+    x, weights = np.append(x, np.full(spare, x[-1])), np.append(weights, np.zeros(spare))
+    fields = beam.at(x)
+    return RotarySections(x, np.sqrt(weights[:, None] * _inertia(beam, x)), fields.t1, fields.t2)
+
+
+class _Trial:
+    """Products of angular velocities of sections at random deflections and speeds."""
+
+    def __init__(self, beam: BeamFields, largest: np.ndarray, root_inertia: np.ndarray,
+                 spin: float) -> None:
+        rng = np.random.default_rng(1)
+        shape = SAMPLES, beam.n_modes
+        self._beam = beam
+        # The shapes of a group share what is largest: the deflection of a plane, the twist.
+        share = rng.exponential(size=shape) * rng.choice([-1.0, 1.0], shape)
+        start = 0
+        for count in beam.counts:
+            group = slice(start, start + count)
+            share[:, group] /= np.abs(share[:, group]).sum(axis=1, keepdims=True)
+            start += count
+        self._eta = share * largest
+        self._eta[0] = 0.0
+        self._rate = rng.normal(size=shape) / root_inertia
+        self._spin = rng.normal(size=(SAMPLES, 3)) / spin
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Energy densities (pairs of samples, k), scaled by the samples' inertia."""
+        fields = self._beam.at(x)
+        theta = np.einsum('kci,si->skc', fields.t1, self._eta)
+        rate = np.einsum('kci,si->skc', fields.t1, self._rate)
+        if self._beam.second:
+            half = np.einsum('kcij,sj->skci', fields.t2, self._eta, optimize=True)
+            theta += np.einsum('skci,si->skc', half, self._eta)
+            rate += 2.0 * np.einsum('skci,si->skc', half, self._rate)
+        omega = _angular_velocity(theta, rate, self._spin[:, None, :])
+        weighted = omega * np.sqrt(_inertia(self._beam, x))
+        one, two = np.triu_indices(SAMPLES)
+        return np.einsum('pkc,pkc->pk', weighted[one], weighted[two])
+
+
+def _angular_velocity(theta: np.ndarray, rate: np.ndarray, spin: np.ndarray) -> np.ndarray:
+    """R'spin + Jr(theta) rate for rotation vectors (..., 3)."""
+    t2 = np.sum(theta * theta, axis=-1, keepdims=True)
+    t = np.sqrt(np.maximum(t2, 1e-8))
+    s = np.where(t2 < 1e-8, 1.0 - t2 / 6.0, np.sin(t) / t)
+    b = np.where(t2 < 1e-8, 0.5 - t2 / 24.0, 2.0 * np.square(np.sin(0.5 * t) / t))
+    c = np.where(t2 < 1e-2, 1.0 / 6.0 - t2 / 120.0 + t2 ** 2 / 5040.0 - t2 ** 3 / 362880.0,
+                 (1.0 - s) / np.maximum(t2, 1e-8))
+    spin = np.broadcast_to(spin, theta.shape)
+    turned, moved = np.cross(theta, spin), np.cross(theta, rate)
+    return (spin - s * turned + b * np.cross(theta, turned)
+            + rate - b * moved + c * np.cross(theta, moved))
+
+
+def _inertia(beam: BeamFields, x: np.ndarray) -> np.ndarray:
+    """(k, 3) kg m about the sections' own axes, per length."""
+    at = beam.flexible.properties(x)
+    return np.stack((at.inertia_y + at.inertia_z, at.inertia_y, at.inertia_z), axis=1)
+
+
+def _gauss_rule(trial: _Trial, left: float, right: float, most: int,
+                intervals: int) -> tuple[np.ndarray, np.ndarray]:
+    """The shortest Gauss rule of one smooth interval that integrates what `trial` gives."""
+    half = 0.5 * (right - left)
+
+    def rule(count: int) -> tuple[np.ndarray, np.ndarray]:
+        nodes, weights = gauss_legendre(count)
+        return left + half * (nodes + 1.0), half * weights
+
+    def integral(count: int) -> np.ndarray:
+        x, weights = rule(count)
+        return trial(x) @ weights
+
+    exact = integral(most)
+    low, high = 1, most
+    while low < high:
+        middle = (low + high) // 2
+        if np.abs(integral(middle) - exact).max() < TOLERANCE / np.sqrt(intervals):
+            high = middle
+        else:
+            low = middle + 1
+    return rule(low)
+
+
+def _fewer(trial: _Trial, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A rule on some of the stations x with the same integrals, if there is one; else x itself."""
+    values = trial(x) * weights                       # so that all weights to be found are near 1
+    basis, sizes, _ = np.linalg.svd(values, full_matrices=False)
+    rank = int(np.sum(sizes > 0.1 * TOLERANCE))
+    if rank + LANES > len(x):
+        return x, weights
+    rows = basis[:, :rank].T @ values
+    share, residual = nnls(rows, rows.sum(axis=1), maxiter=20 * len(x))
+    if residual > TOLERANCE or np.count_nonzero(share) >= len(x):
+        return x, weights
+    used = share > 0.0
+    return x[used], (share * weights)[used]
