@@ -73,9 +73,9 @@ def test_trees(claims, tables, number):
     wrong = sorted({row.seed for row in rows
                     if any(not row.errors[what] <= row.allowed[what] for what in row.errors)})
     claims.bound(SOURCE, f'seeds {number * CHUNK} to {(number + 1) * CHUNK - 1}: largest error by '
-                 'what is allowed', worst, 1.0,
-                 note=f'{what}, seed {row.seed}, order {row.order}, {100 * row.share:g} % bent, '
-                 f'condition {row.condition:.1e}' + f'; seeds {wrong} fail' * bool(wrong))
+                 f'what is allowed ({what}, seed {row.seed}, order {row.order})', worst, 1.0,
+                 note=f'bent by {row.share:.1%}, condition {row.condition:.1e}'
+                 + f'; seeds {wrong} fail' * bool(wrong))
 
 
 def distribution(values: list[float]) -> tuple[float, float, float]:
