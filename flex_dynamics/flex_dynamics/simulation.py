@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.base_momentum import LEDGER
 from flex_dynamics.kernels.handle import HANDLE, NUMBERS, prepare
 from flex_dynamics.kernels.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
 from flex_dynamics.kernels.layout import DOF, PINNED
@@ -21,7 +22,8 @@ class Simulation:
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
     tolerance: error of speeds, relative, at which the sweeps of a step end; 1e-4 is enough
     for damped motion and saves a third of the time. balance: let energy grow by the work done and
-    by nothing else, at the cost of a third of a sweep a step; not on floating and planar bases.
+    momentum by the impulses, and by nothing else, at the cost of a third of a sweep a step (on
+    floating and planar bases of one sweep).
     """
 
     def __init__(self, model: Model, step: float = 1e-3, q=None, v=None, time: float = 0.0,
@@ -38,7 +40,7 @@ class Simulation:
         self.balance = bool(balance)
         self.sweeps = 0
         self.servo = np.zeros((4, model.n_joints))
-        self._ledger = np.zeros(3)
+        self._ledger = np.zeros(LEDGER)
         self._loads: list[Wrench] | None = None
         self._places: list[tuple[str, float | None]] = []
         self._loaded: Model | None = None

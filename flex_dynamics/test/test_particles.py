@@ -68,9 +68,9 @@ def states(fields, stations):
 def test_few_of_them_have_the_inertia_of_many(beam):
     fields = BeamFields(beam, 'second')
     stations = beam_stations(fields)
-    few, sections = fewest_particles(stations), rotary_sections(fields, stations)
+    few, sections = fewest_particles(fields, stations), rotary_sections(fields, stations)
     root = np.sqrt(stations.weights * stations.mass)
-    every = stations.fields
+    every = fields.at(stations.x)
     for eta in states(fields, stations):
         exact = inertia(root, root[:, None] * every.r0, root[:, None, None] * every.r1,
                         root[:, None, None, None] * every.r2, eta)
@@ -87,7 +87,7 @@ def test_few_of_them_have_the_inertia_of_many(beam):
 def test_they_fill_vector_registers_and_are_fewer_than_the_stations(beam):
     fields = BeamFields(beam, 'second')
     stations = beam_stations(fields)
-    for count in (len(fewest_particles(stations).roots),
+    for count in (len(fewest_particles(fields, stations).roots),
                   len(rotary_sections(fields, stations).x)):
         assert count % LANES == 0 and count < len(stations.x)
 

@@ -23,11 +23,28 @@ from numpy.polynomial import legendre
 
 from flex_description.robot import FlexibleLink
 
-# theta1 x kappa and theta1 x (theta1 x e_x) need the cross product as a tensor.
-LEVI_CIVITA = np.zeros((3, 3, 3))
+LEVI_CIVITA = np.zeros((3, 3, 3))                      # the cross product as a tensor
 for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
     LEVI_CIVITA[_i, _j, _k] = 1.0
     LEVI_CIVITA[_i, _k, _j] = -1.0
+
+
+@dataclass(frozen=True)
+class Products:
+    """Which products of two amplitudes a vector field has: component, first and second amplitude,
+    (p,) each, in rising order of the component. A field's coefficients are then (k, p)."""
+
+    component: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+    def dense(self, coefficients: np.ndarray, modes: int) -> np.ndarray:
+        """Symmetric (k, 3, m, m), so that eta' (...) eta is the sum of the products."""
+        out = np.zeros((len(coefficients), 3, modes, modes))
+        half = np.where(self.first == self.second, 1.0, 0.5) * coefficients
+        out[:, self.component, self.first, self.second] = half
+        out[:, self.component, self.second, self.first] = half
+        return out
 
 
 @dataclass(frozen=True)
@@ -45,18 +62,6 @@ class SectionFields:
     t2: np.ndarray
 
 
-def _symmetric(tensor: np.ndarray) -> np.ndarray:
-    return 0.5 * (tensor + np.swapaxes(tensor, -1, -2))
-
-
-def _second_order_tangent(t1: np.ndarray, t2: np.ndarray) -> np.ndarray:
-    """Second-order part of exp(theta) e_x: theta2 x e_x + 1/2 theta1 x (theta1 x e_x)."""
-    cross_axis = LEVI_CIVITA[:, :, 0]                # theta x e_x = cross_axis theta
-    first = np.einsum('ab,kbi->kai', cross_axis, t1)
-    double = 0.5 * np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, t1, first, optimize=True)
-    return np.einsum('ab,kbij->kaij', cross_axis, t2) + _symmetric(double)
-
-
 class BeamFields:
     """Fields of one flexible link at any station, for order `first` or `second`."""
 
@@ -72,8 +77,26 @@ class BeamFields:
         self.breakpoints = ordered[keep]
         self.breakpoints[-1] = flexible.length
         self.counts = tuple(shape.count for shape in shapes)
-        # Stations per smooth interval that integrate products of four shapes to rounding.
-        self.resolution = 24 + 4 * max(max(self.counts), 1)
+        # Gauss stations in each smooth interval that integrate products of four shapes to
+        # rounding: the shapes' waves are shared by the intervals.
+        share = np.diff(self.breakpoints) / flexible.length
+        self.resolution = 28 + 4 * np.ceil(max(self.counts) * share).astype(int)
+        self.turns, self.moves = self._products()
+
+    def _products(self) -> tuple[Products, Products]:
+        """The products of theta2 and of r2: no others are in (13) to (18)."""
+        y, z, x = np.split(np.arange(sum(self.counts)), np.cumsum(self.counts)[:2])
+
+        def pairs(component: int, one: np.ndarray, two: np.ndarray) -> np.ndarray:
+            first, second = np.meshgrid(one, two, indexing='ij')
+            return np.stack((np.full(first.size, component), first.ravel(), second.ravel()))
+
+        def squares(group: np.ndarray) -> np.ndarray:
+            rows, columns = np.triu_indices(len(group))
+            return np.stack((np.zeros_like(rows), group[rows], group[columns]))
+
+        return (Products(*np.hstack((pairs(0, y, z), pairs(1, y, x), pairs(2, z, x)))),
+                Products(*np.hstack((squares(y), squares(z), pairs(1, z, x), pairs(2, y, x)))))
 
     @property
     def n_modes(self) -> int:
@@ -97,12 +120,6 @@ class BeamFields:
         out[:, 2, n_y:n_y + n_z] = self.flexible.bend_z(x).T
         return out
 
-    def first_order_sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Largest displacement (m,) in m and rotation (m,) in rad along the beam per amplitude."""
-        x = np.linspace(0.0, self.flexible.length, 17 + 4 * max(self.counts))
-        return (np.abs(self.displacement_first(x)).max(axis=(0, 1)),
-                np.abs(self.rotation_first(x)).max(axis=(0, 1)))
-
     def at(self, x: np.ndarray) -> SectionFields:
         """Fields at stations x (k,), in any order, each within [0, length]."""
         x = np.asarray(x, dtype=float)
@@ -111,44 +128,61 @@ class BeamFields:
         r0[:, 0] = x
         r1 = self.displacement_first(x)
         t1 = self.rotation_first(x)
-        r2 = np.zeros((len(x), 3, m, m))
-        t2 = np.zeros((len(x), 3, m, m))
-        if self.second and m:
-            r2, t2 = self._second_order(x)
-        return SectionFields(x, r0, r1, r2, t1, t2)
+        turns, moves = self.second_order(x)
+        return SectionFields(x, r0, r1, self.moves.dense(moves, m), t1, self.turns.dense(turns, m))
 
-    def _second_order(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """r2 and t2 at stations x."""
-        m = self.n_modes
-        r2 = np.zeros((len(x), 3, m, m))
-        t2 = np.zeros((len(x), 3, m, m))
-        for part in self._intervals:
-            inside = (x >= part.left) & (x <= part.right)
-            if inside.any():
-                t2[inside], r2[inside] = part.at(x[inside])
-        return r2, t2
+    def second_order(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of theta2 (k, turns) and r2 (k, moves) at x; zero in order `first`."""
+        turns = np.zeros((len(x), len(self.turns.first)))
+        moves = np.zeros((len(x), len(self.moves.first)))
+        if self.second and self.n_modes:
+            for part in self._intervals:
+                inside = (x >= part.left) & (x <= part.right)
+                if inside.any():
+                    turns[inside], moves[inside] = part.at(x[inside])
+        return turns, moves
 
     @cached_property
     def _intervals(self) -> list[_Interval]:
         """The smooth intervals, each with its integrands at Gauss-Legendre nodes."""
-        m = self.n_modes
-        nodes, _ = gauss_legendre(self.resolution)
-        t_start, r_start = np.zeros((3, m, m)), np.zeros((3, m, m))
+        turns, moves = np.zeros(len(self.turns.first)), np.zeros(len(self.moves.first))
         intervals = []
-        for left, right in zip(self.breakpoints[:-1], self.breakpoints[1:], strict=True):
+        for left, right, count in zip(self.breakpoints[:-1], self.breakpoints[1:],
+                                      self.resolution, strict=True):
+            nodes, _ = gauss_legendre(count)
             half = 0.5 * (right - left)
-            stations = left + half * (nodes + 1.0)
-            theta = self.rotation_first(stations)
-            kappa = self.rotation_first(stations, 1)
-            turn_rate = 0.5 * _symmetric(
-                np.einsum('abc,kbi,kcj->kaij', LEVI_CIVITA, theta, kappa, optimize=True))
-            t_nodes = t_start + half * np.tensordot(
-                integral_weights(self.resolution, nodes), turn_rate, 1)
-            tangent = _second_order_tangent(theta, t_nodes)
-            part = _Interval(left, right, t_start, r_start, turn_rate, tangent)
-            (t_start,), (r_start,) = part.at(np.array([right]))
+            turn_rate, bend_rate = self._rates(left + half * (nodes + 1.0))
+            turned = turns + half * (integral_weights(count, nodes) @ turn_rate)
+            # The tangent: theta2 x e_x + 1/2 theta1 x (theta1 x e_x), theta2 of y and z.
+            _, about_y, about_z = np.split(turned, np.searchsorted(self.turns.component, (1, 2)),
+                                           axis=1)
+            squares, along_y, along_z = np.split(
+                bend_rate, np.searchsorted(self.moves.component, (1, 2)), axis=1)
+            tangent = np.hstack((squares, along_y + about_z, along_z - about_y))
+            part = _Interval(left, right, turns, moves, turn_rate, tangent)
+            (turns,), (moves,) = part.at(np.array([right]))
             intervals.append(part)
         return intervals
+
+    def _rates(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """1/2 theta1 x kappa and 1/2 theta1 x (theta1 x e_x) at x, coefficients of their products.
+        """
+        link = self.flexible
+        v1, v2 = link.bend_y(x, 1).T, link.bend_y(x, 2).T
+        w1, w2 = link.bend_z(x, 1).T, link.bend_z(x, 2).T
+        a0, a1 = link.twist(x).T, link.twist(x, 1).T
+
+        def products(one: np.ndarray, two: np.ndarray) -> np.ndarray:
+            return (one[:, :, None] * two[:, None, :]).reshape(len(x), -1)
+
+        def squares(slope: np.ndarray) -> np.ndarray:
+            rows, columns = np.triu_indices(slope.shape[1])
+            return np.where(rows == columns, -0.5, -1.0) * slope[:, rows] * slope[:, columns]
+
+        turn = (products(v1, w2) - products(v2, w1), products(v1, a1) - products(v2, a0),
+                products(w1, a1) - products(w2, a0))
+        bend = (squares(v1), squares(w1), -0.5 * products(w1, a0), 0.5 * products(v1, a0))
+        return 0.5 * np.hstack(turn), np.hstack(bend)
 
 
 @dataclass(frozen=True)
@@ -157,17 +191,16 @@ class _Interval:
 
     left: float
     right: float
-    t_start: np.ndarray
-    r_start: np.ndarray
+    turns: np.ndarray
+    moves: np.ndarray
     turn_rate: np.ndarray
     tangent: np.ndarray
 
     def at(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """t2 and r2 at stations of this interval."""
+        """theta2 and r2 at stations of this interval, coefficients of their products."""
         half = 0.5 * (self.right - self.left)
         weights = half * integral_weights(len(self.tangent), (x - self.left) / half - 1.0)
-        return (self.t_start + np.tensordot(weights, self.turn_rate, 1),
-                self.r_start + np.tensordot(weights, self.tangent, 1))
+        return self.turns + weights @ self.turn_rate, self.moves + weights @ self.tangent
 
 
 @lru_cache

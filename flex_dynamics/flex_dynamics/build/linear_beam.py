@@ -34,7 +34,7 @@ def beam_blocks(fields: BeamFields) -> np.ndarray:
     C0 (6, size, size) V + C1 (m, 6, ...) eta V + C2 (m, ...) etad     matrix of its speed forces
     """
     # Products of three shapes in each smooth interval, to rounding.
-    x, weights = gauss_stations(fields.breakpoints, 24 + 4 * max(fields.counts))
+    x, weights = gauss_stations(fields.breakpoints, fields.resolution)
     still, moved = _section_motion(x, section_shapes(fields, x))
     properties = fields.flexible.properties(x)
     inertia = np.zeros((len(x), 6))

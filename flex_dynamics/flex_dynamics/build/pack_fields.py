@@ -55,7 +55,7 @@ def pack_beam(fields: BeamFields) -> tuple[np.ndarray, int, int]:
     Returns coefficients, number of axis points, number of sections.
     """
     stations = beam_stations(fields)
-    axis, sections = fewest_particles(stations), rotary_sections(fields, stations)
+    axis, sections = fewest_particles(fields, stations), rotary_sections(fields, stations)
     vectors = {code: [(axis.p0[:, c], axis.p1[:, c], axis.p2[:, c])]
                for c, code in enumerate(AXIS_POINT)}
     straight = np.zeros(len(sections.x))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flex_dynamics.build.beam_fields import BeamFields, SectionFields, gauss_legendre
+from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
 from flex_dynamics.kernels.layout import LANES
 
 TOLERANCE = 1e-7          # of a coordinate's share in the columns; inertia has the square of it
@@ -20,25 +20,32 @@ LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances
 LARGEST_TURN = 0.5        # ... rad
 
 
-def gauss_stations(breakpoints: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """`count` Gauss-Legendre stations and weights in each interval."""
-    nodes, weights = gauss_legendre(count)
-    half = 0.5 * np.diff(breakpoints)
-    x = (breakpoints[:-1, None] + half[:, None] * (nodes + 1.0)).ravel()
-    return x, (half[:, None] * weights).ravel()
+def gauss_stations(breakpoints: np.ndarray, counts) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Legendre stations and weights, as many in each interval as `counts` says."""
+    x, weights = [], []
+    intervals = zip(breakpoints[:-1], breakpoints[1:], strict=True)
+    for (left, right), count in zip(intervals, np.broadcast_to(counts, len(breakpoints) - 1),
+                                    strict=True):
+        nodes, shares = gauss_legendre(int(count))
+        half = 0.5 * (right - left)
+        x.append(left + half * (nodes + 1.0))
+        weights.append(half * shares)
+    return np.concatenate(x), np.concatenate(weights)
 
 
 @dataclass(frozen=True)
 class BeamStations:
-    """Gauss stations of a beam, enough of them for every integral: x, weights (k,) and fields;
-    per length: mass (k,) kg/m, inertia (k, 3) kg m about the section's axes.
+    """Gauss stations of a beam, enough of them for every integral: x, weights (k,), displacement
+    and rotation per amplitude (k, 3, m); per length: mass (k,) kg/m, inertia (k, 3) kg m about
+    the section's axes.
 
     Of each amplitude (m,): the root of its shape's inertia, and how large it may be.
     """
 
     x: np.ndarray
     weights: np.ndarray
-    fields: SectionFields
+    r1: np.ndarray
+    t1: np.ndarray
     mass: np.ndarray
     inertia: np.ndarray
     root_inertia: np.ndarray
@@ -47,16 +54,22 @@ class BeamStations:
 
 def beam_stations(beam: BeamFields) -> BeamStations:
     x, weights = gauss_stations(beam.breakpoints, beam.resolution)
-    fields, properties = beam.at(x), beam.flexible.properties(x)
-    inertia = np.stack((properties.inertia_y + properties.inertia_z, properties.inertia_y,
-                        properties.inertia_z), axis=1)
-    squares = (np.einsum('k,kci->i', weights * properties.mass_per_length, fields.r1 ** 2)
-               + np.einsum('k,kc,kci->i', weights, inertia, fields.t1 ** 2))
+    r1, t1 = beam.displacement_first(x), beam.rotation_first(x)
+    properties = beam.flexible.properties(x)
+    inertia = section_inertia(beam, x)
+    squares = (np.einsum('k,kci->i', weights * properties.mass_per_length, r1 ** 2)
+               + np.einsum('k,kc,kci->i', weights, inertia, t1 ** 2, optimize=True))
     root = np.sqrt(np.maximum(squares, 1e-24 * squares.max(initial=1e-300)))
-    ends = beam.first_order_sizes()
-    largest = 1.0 / np.maximum(np.maximum(ends[0] / (LARGEST_DEFLECTION * beam.flexible.length),
-                                          ends[1] / LARGEST_TURN), 1e-12)
-    return BeamStations(x, weights, fields, properties.mass_per_length, inertia, root, largest)
+    shift = np.abs(r1).max(axis=(0, 1), initial=0.0) / beam.flexible.length
+    turn = np.abs(t1).max(axis=(0, 1), initial=0.0)
+    largest = 1.0 / np.maximum(np.maximum(shift / LARGEST_DEFLECTION, turn / LARGEST_TURN), 1e-12)
+    return BeamStations(x, weights, r1, t1, properties.mass_per_length, inertia, root, largest)
+
+
+def section_inertia(beam: BeamFields, x: np.ndarray) -> np.ndarray:
+    """(k, 3) kg m about the sections' own axes, per length."""
+    at = beam.flexible.properties(x)
+    return np.stack((at.inertia_y + at.inertia_z, at.inertia_y, at.inertia_z), axis=1)
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class Particles:
     p2: np.ndarray
 
 
-def fewest_particles(stations: BeamStations) -> Particles:
+def fewest_particles(beam: BeamFields, stations: BeamStations) -> Particles:
     """The fewest particles with the inertia of the beam's axis, in whole vector registers.
 
     Inertia is made of products of the fields, summed over stations, so any turn of the stations'
@@ -81,19 +94,24 @@ def fewest_particles(stations: BeamStations) -> Particles:
     coordinate's columns have, and change its inertia by the square of that.
     """
     roots = np.sqrt(stations.weights * stations.mass)
-    p0, p1, p2 = (roots.reshape(-1, *[1] * (field.ndim - 1)) * field for field in
-                  (stations.fields.r0, stations.fields.r1, stations.fields.r2))
-    change = 2.0 * stations.largest / stations.root_inertia[:, None]
-    change = np.maximum(change, change.T)
-    columns = [p0 / np.sqrt(np.square(p0).sum() + 1e-300), p1 / stations.root_inertia, p2 * change,
-               roots / np.sqrt(np.square(roots).sum() + 1e-300)]
-    flat = np.concatenate([c.reshape(len(roots), -1) for c in columns], axis=1)
-    flat = flat[:, np.any(flat, axis=0)]
-    # All turns of the stations, but not those of the columns: these may be ten thousand.
-    basis, sizes, _ = np.linalg.svd(flat, full_matrices=flat.shape[0] > flat.shape[1])
+    p0, p1 = roots * stations.x, roots[:, None, None] * stations.r1
+    p2 = roots[:, None] * beam.second_order(stations.x)[1]
+    one, two = beam.moves.first, beam.moves.second
+    size, large = stations.root_inertia, stations.largest
+    change = np.where(one == two, 2.0, 1.0) * np.maximum(large[two] / size[one],
+                                                         large[one] / size[two])
+    flat = np.column_stack((p0 / (np.linalg.norm(p0) + 1e-300),
+                            roots / (np.linalg.norm(roots) + 1e-300),
+                            (p1[:, 1:] / size).reshape(len(roots), -1), p2 * change))
+    # The columns may be thousands, of which only the turns of the stations matter.
+    small = np.linalg.qr(flat.T, mode='r').T if flat.shape[1] > len(flat) else flat
+    basis, sizes, _ = np.linalg.svd(small, full_matrices=small.shape[0] > small.shape[1])
     count = int(np.sum(sizes > TOLERANCE))
     kept = basis[:, :LANES * -(-count // LANES)].T
-    return Particles(*(np.tensordot(kept, field, 1) for field in (roots, p0, p1, p2)))
+    along = np.zeros((len(kept), 3))
+    along[:, 0] = kept @ p0
+    return Particles(kept @ roots, along, np.tensordot(kept, p1, 1),
+                     beam.moves.dense(kept @ p2, beam.n_modes))
 
 
 def stiffness(fields: BeamFields) -> np.ndarray:

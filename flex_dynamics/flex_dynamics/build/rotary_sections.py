@@ -13,11 +13,11 @@ import numpy as np
 from scipy.optimize import nnls
 
 from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
-from flex_dynamics.build.quadrature import BeamStations
+from flex_dynamics.build.quadrature import BeamStations, section_inertia
 from flex_dynamics.kernels.layout import LANES
 
-TOLERANCE = 5e-12         # of the inertia of random motions, about ten coordinates each
-SAMPLES = 24              # deflections and speeds at which a rule is tried
+TOLERANCE = 2e-12         # of the energy of motions in which every coordinate has its share
+SAMPLES = 16              # deflections and speeds at which a rule is tried
 FEW = 3                   # smooth intervals, up to which a Gauss rule in each is the best
 
 
@@ -38,15 +38,16 @@ def rotary_sections(beam: BeamFields, stations: BeamStations) -> RotarySections:
                                               + stations.inertia.sum(axis=1))) + 1e-300)
     trial = _Trial(beam, stations.largest, stations.root_inertia, spin)
     intervals = list(zip(beam.breakpoints[:-1], beam.breakpoints[1:], strict=True))
-    parts = [_gauss_rule(trial, left, right, beam.resolution, len(intervals))
-             for left, right in intervals]
+    parts = [_gauss_rule(trial, left, right, int(most), len(intervals))
+             for (left, right), most in zip(intervals, beam.resolution, strict=True)]
     x, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     if len(intervals) > FEW and len(x) > LANES:
         x, weights = _fewer(trial, x, weights)
     spare = -len(x) % LANES
     x, weights = np.append(x, np.full(spare, x[-1])), np.append(weights, np.zeros(spare))
     fields = beam.at(x)
-    return RotarySections(x, np.sqrt(weights[:, None] * _inertia(beam, x)), fields.t1, fields.t2)
+    return RotarySections(x, np.sqrt(weights[:, None] * section_inertia(beam, x)), fields.t1,
+                          fields.t2)
 
 
 class _Trial:
@@ -66,20 +67,29 @@ class _Trial:
             start += count
         self._eta = share * largest
         self._eta[0] = 0.0
-        self._rate = rng.normal(size=shape) / root_inertia
-        self._spin = rng.normal(size=(SAMPLES, 3)) / spin
+        share = 1.0 / np.sqrt(beam.n_modes + 3)
+        self._rate = share * rng.normal(size=shape) / root_inertia
+        self._spin = share * rng.normal(size=(SAMPLES, 3)) / spin
+        one, two = beam.turns.first, beam.turns.second
+        self._products = self._eta[:, one] * self._eta[:, two]
+        self._product_rates = (self._eta[:, one] * self._rate[:, two]
+                               + self._rate[:, one] * self._eta[:, two])
+        self._ends = np.searchsorted(beam.turns.component, (1, 2))
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Energy densities (pairs of samples, k), scaled by the samples' inertia."""
-        fields = self._beam.at(x)
-        theta = np.einsum('kci,si->skc', fields.t1, self._eta)
-        rate = np.einsum('kci,si->skc', fields.t1, self._rate)
+        first = self._beam.rotation_first(x)
+        theta, rate = (np.tensordot(amplitudes, first, (1, 2))
+                       for amplitudes in (self._eta, self._rate))
         if self._beam.second:
-            half = np.einsum('kcij,sj->skci', fields.t2, self._eta, optimize=True)
-            theta += np.einsum('skci,si->skc', half, self._eta)
-            rate += 2.0 * np.einsum('skci,si->skc', half, self._rate)
+            turns = self._beam.second_order(x)[0]
+            for field, products in ((theta, self._products), (rate, self._product_rates)):
+                parts = zip(np.split(products, self._ends, axis=1),
+                            np.split(turns, self._ends, axis=1), strict=True)
+                for c, (product, coefficients) in enumerate(parts):
+                    field[..., c] += product @ coefficients.T
         omega = _angular_velocity(theta, rate, self._spin[:, None, :])
-        weighted = omega * np.sqrt(_inertia(self._beam, x))
+        weighted = omega * np.sqrt(section_inertia(self._beam, x))
         one, two = np.triu_indices(SAMPLES)
         return np.einsum('pkc,pkc->pk', weighted[one], weighted[two])
 
@@ -98,12 +108,6 @@ def _angular_velocity(theta: np.ndarray, rate: np.ndarray, spin: np.ndarray) -> 
             + rate - b * moved + c * np.cross(theta, moved))
 
 
-def _inertia(beam: BeamFields, x: np.ndarray) -> np.ndarray:
-    """(k, 3) kg m about the sections' own axes, per length."""
-    at = beam.flexible.properties(x)
-    return np.stack((at.inertia_y + at.inertia_z, at.inertia_y, at.inertia_z), axis=1)
-
-
 def _gauss_rule(trial: _Trial, left: float, right: float, most: int,
                 intervals: int) -> tuple[np.ndarray, np.ndarray]:
     """The shortest Gauss rule of one smooth interval that integrates what `trial` gives."""
@@ -117,15 +121,22 @@ def _gauss_rule(trial: _Trial, left: float, right: float, most: int,
         x, weights = rule(count)
         return trial(x) @ weights
 
-    exact = integral(most)
-    low, high = 1, most
-    while low < high:
-        middle = (low + high) // 2
-        if np.abs(integral(middle) - exact).max() < TOLERANCE / np.sqrt(intervals):
-            high = middle
-        else:
-            low = middle + 1
-    return rule(low)
+    # A single interval fills whole registers: no other rules need be tried there.
+    pace, tolerance = (LANES if intervals == 1 else 2), TOLERANCE / np.sqrt(intervals)
+    exact = integral(2 * most)
+
+    def enough(count: int) -> bool:
+        return bool(np.abs(integral(count) - exact).max() < tolerance)
+
+    count = 4 * pace
+    if enough(count):
+        while count > pace and enough(count - pace):
+            count -= pace
+    else:
+        count += pace
+        while count < 2 * most and not enough(count):
+            count += pace if count < most else LANES * pace
+    return rule(count)
 
 
 def _fewer(trial: _Trial, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

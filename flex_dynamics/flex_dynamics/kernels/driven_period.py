@@ -12,6 +12,7 @@ import math
 
 from numba import njit
 
+from flex_dynamics.kernels.base_momentum import AHEAD
 from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.implicit_midpoint import run_steps
 from flex_dynamics.kernels.layout import OPTIONS
@@ -169,7 +170,7 @@ def driven_period(model_handle, state_handle, motors, seen, kept, h, steps, tole
     n, joints = state.q.shape[0], motors.shape[1]
     for i in range(n):
         kept[0, i], kept[1, i], kept[2, i] = state.q[i], state.v[i], state.a[i]
-    ahead = state.ledger[0]
+    ahead = state.ledger[AHEAD]
     look_at_joints(seen, state, motors)
     for j in range(joints):
         motors[BEGIN, j], motors[BEGIN_RATE, j] = motors[JOINT, j], motors[JOINT_RATE, j]
@@ -196,7 +197,7 @@ def driven_period(model_handle, state_handle, motors, seen, kept, h, steps, tole
     if limited:
         for i in range(n):
             state.q[i], state.v[i], state.a[i] = kept[0, i], kept[1, i], kept[2, i]
-        state.ledger[0] = ahead
+        state.ledger[AHEAD] = ahead
         for j in range(joints):
             motors[SIDE, j] = motors[SIDE_BEFORE, j]
             motors[CAUGHT_AT, j] = motors[CAUGHT_BEFORE, j]

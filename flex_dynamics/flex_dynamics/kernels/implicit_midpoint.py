@@ -10,17 +10,28 @@ The rule is of second order and symmetric, but M changes with q, and where a mod
 the step it errs in energy by h/8 dv' dM/dt dv, dv the change of speed. So each step ends with a
 balance: kinetic and gravity energy must have grown by the work of all other forces at the middle
 of the step, and the speeds are scaled, by a part in 1e5 mostly, until they have. That is
-of third order in h, like the error of the step itself.
+of third order in h, like the error of the step itself. On a floating or planar base momentum is
+kept as well, to rounding, and only the motion of the shape is scaled (base_momentum.py).
 """
 from __future__ import annotations
 
 from numba import njit, types
 
 from flex_dynamics.kernels.applied_forces import applied_forces
+from flex_dynamics.kernels.base_momentum import (
+    AHEAD,
+    GRAVITY,
+    KINETIC,
+    impulse,
+    keep_momentum,
+    locked_inertia,
+    moving_base,
+    set_ledger,
+)
 from flex_dynamics.kernels.frames import world_poses
 from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.kinematics import kinematics
-from flex_dynamics.kernels.layout import COULOMB, DOF, FLOATING, KIND, OPTIONS, PLANAR, Q
+from flex_dynamics.kernels.layout import COULOMB, DOF, FLOATING, KIND, OPTIONS, Q
 from flex_dynamics.kernels.mechanical_energy import mechanical_energy
 from flex_dynamics.kernels.pinned_roots import add_root_gains, root_friction, root_responses
 from flex_dynamics.kernels.recentre import recentre
@@ -133,11 +144,19 @@ def work_of_forces(table, body, coef, q, v, a, tau, servo, scratch, h):
 
 
 @njit(**OPTIONS)
+def _energy(base, table, body, coef, gravity, q, v, R_world, p_world, w):
+    """Kinetic and gravity energy, J; on a moving base with what keep_momentum needs."""
+    if base >= 0:
+        return locked_inertia(table, body, coef, gravity, q, v, w)
+    return mechanical_energy(table, body, coef, gravity, q, v, R_world, p_world, w)
+
+
+@njit(**OPTIONS)
 def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     """Advance a running simulation by `steps` of h under the joint efforts tau (n_joints,).
 
     model and state: what open_handle and open_state give. balance: whether to keep the balance of
-    energy; never done on a moving base, whose momentum it would change.
+    energy and, on a moving base, of momentum.
     Returns (status, sweeps): status 0, or 1 + a coordinate without inertia, DIVERGED if a number
     is no longer finite, NOT_CONVERGED; the state is then the last good one. DIVERGED also if an
     amplitude is beyond its reach at the end.
@@ -153,14 +172,15 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     friction = False
     for i in range(table.shape[0]):
         friction = friction or (table[i, DOF] == 1 and body[i, COULOMB] > 0.0)
-    balance = balance and table[0, KIND] != FLOATING and table[0, KIND] != PLANAR
-    kinetic, potential = ledger[1], ledger[2]
+    base = moving_base(table)
+    kinetic, potential = ledger[KINETIC], ledger[GRAVITY]
     known = True
     for i in range(n):
         known = known and scratch[9, i] == q[i] and scratch[10, i] == v[i]
     if balance and not known:
-        kinetic, potential = mechanical_energy(table, body, coef, gravity, q, v, R_world, p_world,
-                                               w)
+        kinetic, potential = _energy(base, table, body, coef, gravity, q, v, R_world, p_world, w)
+        if base >= 0:
+            set_ledger(base, w, ledger)
     used = 0
     for _ in range(steps):
         halvings, left, part = 0, 1, h
@@ -175,13 +195,16 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                 if balance:
                     before = kinetic + potential + part * power + work_of_forces(
                         table, body, coef, q, v, a, tau, servo, scratch, part)
+                    if base >= 0:
+                        impulse(base, table, gravity, tau, carriers, points, wrenches, R_world,
+                                p_world, w, part, ledger, w.six[4])
                 for i in range(n):
                     scratch[9, i], scratch[10, i] = q[i], v[i]
                     q[i] += part * (v[i] + 0.5 * part * a[i])
                     v[i] += part * a[i]
                 if balance:
-                    after, height = mechanical_energy(table, body, coef, gravity, q, v, R_world,
-                                                      p_world, w)
+                    after, height = _energy(base, table, body, coef, gravity, q, v, R_world,
+                                            p_world, w)
                     off = not abs(after + height - before) < after * max(LARGEST_ERROR,
                                                                          COARSE_ERROR * tolerance)
                     off = off and after > SMALLEST_SHARE * (abs(height) + abs(before))
@@ -204,23 +227,34 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                 continue
             left -= 1
             if balance:
+                carried, locked = 0.0, scratch[0]
+                if base >= 0:
+                    gained, carried, lifted = keep_momentum(
+                        base, table, body, gravity, w.six[4], part, q, v, w, scratch[8], locked,
+                        ledger)
+                    after, height = after + gained, height + lifted
                 kinetic, potential = after, height
-                before -= ledger[0]
+                before -= ledger[AHEAD]
                 ahead = kinetic + potential - before
-                if kinetic > SMALLEST_SHARE * (abs(potential) + abs(before)):
-                    scaling = -0.5 * ahead / kinetic
+                shape = kinetic - carried
+                if shape > SMALLEST_SHARE * (abs(potential) + abs(before) + carried):
+                    scaling = -0.5 * ahead / shape
                     scaling = min(max(scaling, -LARGEST_SCALING), LARGEST_SCALING)
                     for i in range(n):
                         v[i] *= 1.0 + scaling
-                    kinetic *= (1.0 + scaling) * (1.0 + scaling)
-                ledger[0] = kinetic + potential - before
+                    if base >= 0:
+                        # What the momentum alone moves stays as it is.
+                        for i in range(table[base, Q], table[base, Q] + table[base, DOF]):
+                            v[i] -= scaling * locked[i]
+                    kinetic = carried + shape * (1.0 + scaling) * (1.0 + scaling)
+                ledger[AHEAD] = kinetic + potential - before
             if halvings > 0 and left % 2 == 0:
                 halvings -= 1
                 left //= 2
                 part *= 2.0
-        if table[0, KIND] == FLOATING:
-            recentre(q, v, table[0, Q] + 3)
-    ledger[1], ledger[2] = kinetic, potential
+        if base >= 0 and table[base, KIND] == FLOATING:
+            recentre(q, v, table[base, Q] + 3)
+    ledger[KINETIC], ledger[GRAVITY] = kinetic, potential
     status = 0
     for i in range(n):
         scratch[9, i], scratch[10, i] = q[i], v[i]

@@ -6,6 +6,7 @@ from collections import namedtuple
 import numpy as np
 from numba import njit
 
+from flex_dynamics.kernels.base_momentum import LEDGER
 from flex_dynamics.kernels.layout import OPTIONS
 from flex_dynamics.kernels.workspace import array_at, integers_at
 
@@ -16,7 +17,7 @@ State = namedtuple('State', (
     'reach',        # (n,) amplitudes beyond which the motion has diverged
     'servo',        # (4, n_joints) rows: step_forces.py
     'scratch',      # (11, n) row 8 zeros; rows 9 and 10 the state whose energy the ledger has
-    'ledger',       # (3,) energy, J, by which the motion is ahead of its balance; kinetic; gravity
+    'ledger',       # (LEDGER,) energies and momentum that the motion should have: base_momentum.py
     'roots',        # (pinned roots, n) scratch
     'root_work',    # (pinned roots, pinned roots + 2) scratch
     'carriers',     # (wrenches,) nodes on which wrenches act ...
@@ -41,7 +42,7 @@ def open_state(h):
     n, joints, pinned, loads, nodes = h[0], h[1], h[2], h[3], h[4]
     return State(array_at(h[5], (n,)), array_at(h[6], (n,)), array_at(h[7], (n,)),
                  array_at(h[8], (n,)), array_at(h[9], (4, joints)), array_at(h[10], (11, n)),
-                 array_at(h[11], (3,)), array_at(h[12], (pinned, n)),
+                 array_at(h[11], (LEDGER,)), array_at(h[12], (pinned, n)),
                  array_at(h[13], (pinned, pinned + 2)), integers_at(h[14], (loads,)),
                  array_at(h[15], (loads, 3)), array_at(h[16], (loads, 6)),
                  array_at(h[17], (nodes, 3, 3)), array_at(h[18], (nodes, 3)))

@@ -44,7 +44,7 @@ def shape_integrals(fields: BeamFields) -> ShapeIntegrals:
     monomials: list[Monomial] = [(), *((i,) for i in range(modes))]
     monomials += [(i, j) for i in range(modes) for j in range(i, modes)]
     stations = beam_stations(fields)
-    at, weight = stations.fields, stations.weights * stations.mass
+    at, weight = fields.at(stations.x), stations.weights * stations.mass
     points = [at.r0, *(at.r1[..., i] for i in range(modes))]
     points += [at.r2[..., i, j] * (1.0 if i == j else 2.0)
                for i in range(modes) for j in range(i, modes)]
@@ -85,7 +85,7 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
     """
     modes = range(fields.n_modes)
     stations = beam_stations(fields)
-    at = stations.fields
+    at = fields.at(stations.x)
     theta = {(i,): at.t1[..., i] for i in modes}
     theta |= {(i, j): (1.0 if i == j else 2.0) * at.t2[..., i, j]
               for i in modes for j in range(i, len(modes))}
