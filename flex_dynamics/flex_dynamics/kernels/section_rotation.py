@@ -17,19 +17,18 @@ from flex_dynamics.kernels.so3 import coefficients
 from flex_dynamics.kernels.vector import load, shifted, spread, store, total
 
 # Angles, squared, up to which the short and the long series below are right to rounding.
-SHORT, LONG = 0.04, 2.5
+SHORT, LONG = 0.02, 2.5
 
 
 @njit(**OPTIONS)
-def _short(x, a0, a1, a2, a3, a4, a5):
-    return spread(a0) + x * (spread(a1) + x * (spread(a2) + x * (spread(a3) + x * (
-        spread(a4) + x * a5))))
+def _short(x, a0, a1, a2, a3, a4):
+    return spread(a0) + x * (spread(a1) + x * (spread(a2) + x * (spread(a3) + x * a4)))
 
 
 @njit(**OPTIONS)
 def _long(x, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     return spread(a0) + x * (spread(a1) + x * (spread(a2) + x * (spread(a3) + x * (
-        spread(a4) + x * _short(x, a5, a6, a7, a8, a9, a10)))))
+        spread(a4) + x * (spread(a5) + x * _short(x, a6, a7, a8, a9, a10))))))
 
 
 @njit(**OPTIONS)
@@ -39,14 +38,12 @@ def _coefficients(t2, spare):
     largest = max(max(spare[0], spare[1]), max(spare[2], spare[3]))
     x = t2 * -1.0
     if largest < SHORT:
-        b = _short(x, 1.0 / 2.0, 1.0 / 24.0, 1.0 / 720.0, 1.0 / 40320.0, 1.0 / 3628800.0,
-                   1.0 / 479001600.0)
-        c = _short(x, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0, 1.0 / 362880.0, 1.0 / 39916800.0,
-                   1.0 / 6227020800.0)
+        b = _short(x, 1.0 / 2.0, 1.0 / 24.0, 1.0 / 720.0, 1.0 / 40320.0, 1.0 / 3628800.0)
+        c = _short(x, 1.0 / 6.0, 1.0 / 120.0, 1.0 / 5040.0, 1.0 / 362880.0, 1.0 / 39916800.0)
         db = _short(x, -1.0 / 24.0, -2.0 / 720.0, -3.0 / 40320.0, -4.0 / 3628800.0,
-                    -5.0 / 479001600.0, -6.0 / 87178291200.0)
+                    -5.0 / 479001600.0)
         dc = _short(x, -1.0 / 120.0, -2.0 / 5040.0, -3.0 / 362880.0, -4.0 / 39916800.0,
-                    -5.0 / 6227020800.0, -6.0 / 1307674368000.0)
+                    -5.0 / 6227020800.0)
         return b, c, db, dc
     if largest < LONG:
         b = _long(x, 1.0 / 2.0, 1.0 / 24.0, 1.0 / 720.0, 1.0 / 40320.0, 1.0 / 3628800.0,
@@ -81,14 +78,11 @@ def _gathered(a, b, c, d, spare):
 
 
 @njit(**OPTIONS)
-def _keep_row(f, at, n_sections, r0, r1, r2, d):
-    """One row of R' into f.turn, and scaled into f.weighted_turn."""
-    store(f.turn, at, r0)
-    store(f.turn, at + n_sections, r1)
-    store(f.turn, at + U(2) * n_sections, r2)
-    store(f.weighted_turn, at, d * r0)
-    store(f.weighted_turn, at + n_sections, d * r1)
-    store(f.weighted_turn, at + U(2) * n_sections, d * r2)
+def _keep_row(turn, at, n_sections, r0, r1, r2):
+    """One row of a matrix of every section."""
+    store(turn, at, r0)
+    store(turn, at + n_sections, r1)
+    store(turn, at + U(2) * n_sections, r2)
 
 
 @njit(**OPTIONS)
@@ -96,9 +90,10 @@ def turn_sections(constants, n_axis, n_sections, modes, V, f, gradients, rates):
     """From rotation vectors to angular velocities, in place, in the sections' columns of f.
 
     Afterwards f.point holds W, f.point_rate Jr theta', f.force the scaled moments that speeds
-    cause, f.turn and f.weighted_turn the rotations; with `gradients` f.B holds the scaled rows
-    d Jr dtheta/deta, with `rates` f.B_rate their rates. constants (SECTION_CONSTANTS, n_sections):
-    dx, dy, dz, dy / dx, dz / dx and (dz2 - dy2) / dx. Integers unsigned.
+    cause, f.weighted_turn the rotations. With `gradients` f.B holds the scaled rows
+    d Jr dtheta/deta; with `rates` f.B_rate holds their rates, and f.turn the rotations.
+    constants (SECTION_CONSTANTS, n_sections): dx, dy, dz, dy / dx, dz / dx and
+    (dz2 - dy2) / dx. Integers unsigned.
     """
     sx, sy, sz = section_columns(n_axis, n_sections)
     width = THREE * (n_axis + n_sections)
@@ -121,22 +116,20 @@ def turn_sections(constants, n_axis, n_sections, modes, V, f, gradients, rates):
         r00, r01, r02 = one - b * (y * y + z * z), b * x * y + s * z, b * x * z - s * y
         r10, r11, r12 = b * x * y - s * z, one - b * (x * x + z * z), b * y * z + s * x
         r20, r21, r22 = b * x * z + s * y, b * y * z - s * x, one - b * (x * x + y * y)
-        # Jr = (1 - c t2) + c theta theta' - b [theta], and its rate.
+        # Jr = (1 - c t2) + c theta theta' - b [theta].
         j00, j01, j02 = s + c * x * x, c * x * y + b * z, c * x * z - b * y
         j10, j11, j12 = c * x * y - b * z, s + c * y * y, c * y * z + b * x
         j20, j21, j22 = c * x * z + b * y, c * y * z - b * x, s + c * z * z
-        bd, cd = db * dot, dc * dot
-        e = spread(0.0) - cd * t2 - c * dot
-        xy = cd * x * y + c * (xd * y + x * yd)
-        xz = cd * x * z + c * (xd * z + x * zd)
-        yz = cd * y * z + c * (yd * z + y * zd)
-        bx, by, bz = bd * x + b * xd, bd * y + b * yd, bd * z + b * zd
-        h00, h01, h02 = e + cd * x * x + c * x * xd * 2.0, xy + bz, xz - by
-        h10, h11, h12 = xy - bz, e + cd * y * y + c * y * yd * 2.0, yz + bx
-        h20, h21, h22 = xz + by, yz - bx, e + cd * z * z + c * z * zd * 2.0
         o0 = j00 * xd + j01 * yd + j02 * zd
         o1 = j10 * xd + j11 * yd + j12 * zd
         o2 = j20 * xd + j21 * yd + j22 * zd
+        # Rate of Jr times theta': c theta' x p + c' theta x p - b' p, p = theta x theta'.
+        bd, cd = db * dot, dc * dot
+        p0, p1, p2 = y * zd - z * yd, z * xd - x * zd, x * yd - y * xd
+        g0, g1, g2 = c * xd + cd * x, c * yd + cd * y, c * zd + cd * z
+        n0 = g1 * p2 - g2 * p1 - bd * p0
+        n1 = g2 * p0 - g0 * p2 - bd * p1
+        n2 = g0 * p1 - g1 * p0 - bd * p2
         # R'w, W, and W' without the accelerations: its part R'w x (Jr theta') and Jr's rate.
         u0 = r00 * w0 + r01 * w1 + r02 * w2
         u1 = r10 * w0 + r11 * w1 + r12 * w2
@@ -145,12 +138,9 @@ def turn_sections(constants, n_axis, n_sections, modes, V, f, gradients, rates):
         c0 = load(f.convective, sx + k)
         c1 = load(f.convective, sy + k)
         c2 = load(f.convective, sz + k)
-        a0 = (u1 * o2 - u2 * o1 + j00 * c0 + j01 * c1 + j02 * c2
-              + h00 * xd + h01 * yd + h02 * zd)
-        a1 = (u2 * o0 - u0 * o2 + j10 * c0 + j11 * c1 + j12 * c2
-              + h10 * xd + h11 * yd + h12 * zd)
-        a2 = (u0 * o1 - u1 * o0 + j20 * c0 + j21 * c1 + j22 * c2
-              + h20 * xd + h21 * yd + h22 * zd)
+        a0 = u1 * o2 - u2 * o1 + j00 * c0 + j01 * c1 + j02 * c2 + n0
+        a1 = u2 * o0 - u0 * o2 + j10 * c0 + j11 * c1 + j12 * c2 + n1
+        a2 = u0 * o1 - u1 * o0 + j20 * c0 + j21 * c1 + j22 * c2 + n2
         store(f.force, sx + k, dx * a0 + gyration * W1 * W2)
         store(f.force, sy + k, dy * (a1 + W2 * W0))
         store(f.force, sz + k, dz * (a2 - W0 * W1))
@@ -160,11 +150,36 @@ def turn_sections(constants, n_axis, n_sections, modes, V, f, gradients, rates):
         store(f.point_rate, sx + k, o0)
         store(f.point_rate, sy + k, o1)
         store(f.point_rate, sz + k, o2)
-        _keep_row(f, k, n_sections, r00, r01, r02, dx)
-        _keep_row(f, three + k, n_sections, r10, r11, r12, dy)
-        _keep_row(f, U(2) * three + k, n_sections, r20, r21, r22, dz)
+        _keep_row(f.weighted_turn, k, n_sections, dx * r00, dx * r01, dx * r02)
+        _keep_row(f.weighted_turn, three + k, n_sections, dy * r10, dy * r11, dy * r12)
+        _keep_row(f.weighted_turn, U(2) * three + k, n_sections, dz * r20, dz * r21, dz * r22)
         if not gradients:
             continue
+        if rates:
+            # Rows of B_rate before those of B, which they need: d (Jr T_rate + Jr_rate T).
+            _keep_row(f.turn, k, n_sections, r00, r01, r02)
+            _keep_row(f.turn, three + k, n_sections, r10, r11, r12)
+            _keep_row(f.turn, U(2) * three + k, n_sections, r20, r21, r22)
+            e = spread(0.0) - cd * t2 - c * dot
+            xy = cd * x * y + c * (xd * y + x * yd)
+            xz = cd * x * z + c * (xd * z + x * zd)
+            yz = cd * y * z + c * (yd * z + y * zd)
+            bx, by, bz = bd * x + b * xd, bd * y + b * yd, bd * z + b * zd
+            h00, h01, h02 = e + cd * x * x + c * x * xd * 2.0, xy + bz, xz - by
+            h10, h11, h12 = xy - bz, e + cd * y * y + c * y * yd * 2.0, yz + bx
+            h20, h21, h22 = xz + by, yz - bx, e + cd * z * z + c * z * zd * 2.0
+            for a in range(modes):
+                at = a * width + k
+                g0, g1, g2 = load(f.B, at + sx), load(f.B, at + sy), load(f.B, at + sz)
+                q0 = load(f.B_rate, at + sx)
+                q1 = load(f.B_rate, at + sy)
+                q2 = load(f.B_rate, at + sz)
+                store(f.B_rate, at + sx, dx * (j00 * q0 + j01 * q1 + j02 * q2
+                                               + h00 * g0 + h01 * g1 + h02 * g2))
+                store(f.B_rate, at + sy, dy * (j10 * q0 + j11 * q1 + j12 * q2
+                                               + h10 * g0 + h11 * g1 + h12 * g2))
+                store(f.B_rate, at + sz, dz * (j20 * q0 + j21 * q1 + j22 * q2
+                                               + h20 * g0 + h21 * g1 + h22 * g2))
         j00, j01, j02 = dx * j00, dx * j01, dx * j02
         j10, j11, j12 = dy * j10, dy * j11, dy * j12
         j20, j21, j22 = dz * j20, dz * j21, dz * j22
@@ -174,16 +189,6 @@ def turn_sections(constants, n_axis, n_sections, modes, V, f, gradients, rates):
             store(f.B, at + sx, j00 * g0 + j01 * g1 + j02 * g2)
             store(f.B, at + sy, j10 * g0 + j11 * g1 + j12 * g2)
             store(f.B, at + sz, j20 * g0 + j21 * g1 + j22 * g2)
-            if rates:
-                q0 = load(f.B_rate, at + sx)
-                q1 = load(f.B_rate, at + sy)
-                q2 = load(f.B_rate, at + sz)
-                store(f.B_rate, at + sx, j00 * q0 + j01 * q1 + j02 * q2
-                      + dx * (h00 * g0 + h01 * g1 + h02 * g2))
-                store(f.B_rate, at + sy, j10 * q0 + j11 * q1 + j12 * q2
-                      + dy * (h10 * g0 + h11 * g1 + h12 * g2))
-                store(f.B_rate, at + sz, j20 * q0 + j21 * q1 + j22 * q2
-                      + dz * (h20 * g0 + h21 * g1 + h22 * g2))
 
 
 @njit(**OPTIONS)
