@@ -89,7 +89,7 @@ def test_distribution_of_errors(claims, tables, capsys):
     figure = Figure(figsize=(9, 6))
     axes = figure.subplots()
     for name, orders in (('first, second', ORDERS[:2]), ('linear', ORDERS[2:])):
-        for what in QUANTITIES:
+        for k, what in enumerate(QUANTITIES):
             found = [row for row in rows if row.order in orders and what in row.errors]
             well = [row for row in found if what != 'accelerations' or row.condition <= WELL]
             bad = [row for row in found if row not in well]
@@ -110,9 +110,9 @@ def test_distribution_of_errors(claims, tables, capsys):
             if name != 'linear':
                 errors = np.sort([row.errors[what] for row in found])
                 axes.semilogx(np.maximum(errors, 1e-17), np.arange(1, len(errors) + 1)
-                              / len(errors), label=what, ls='--' if what > 'a' else '-')
+                              / len(errors), f'C{k % 8}', label=what, ls=('-', '--', ':')[k // 8])
     axes.axvline(MOST, color='k', lw=0.8)
-    axes.set(xlabel='error (share)', ylabel='share of trees below it', ylim=(0, 1))
+    axes.set(xlabel='error (share)', ylabel='share of trees and orders below it', ylim=(0, 1))
     axes.legend(fontsize=7, ncols=2)
     claims.figure(f'Errors of {TREES} random trees, orders first and second', figure)
     with capsys.disabled():
