@@ -16,8 +16,8 @@ from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
 from flex_dynamics.kernels.layout import LANES
 
 TOLERANCE = 1e-7          # of a coordinate's share in the columns; inertia has the square of it
-LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances are meant ...
-LARGEST_TURN = 0.5        # ... rad
+LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances are meant, ...
+LARGEST_TWIST = 0.5       # ... rad
 
 
 def gauss_stations(breakpoints: np.ndarray, counts) -> tuple[np.ndarray, np.ndarray]:
@@ -60,9 +60,10 @@ def beam_stations(beam: BeamFields) -> BeamStations:
     squares = (np.einsum('k,kci->i', weights * properties.mass_per_length, r1 ** 2)
                + np.einsum('k,kc,kci->i', weights, inertia, t1 ** 2, optimize=True))
     root = np.sqrt(np.maximum(squares, 1e-24 * squares.max(initial=1e-300)))
+    # Slopes are not limited: those of high shapes are above a radian at such a deflection.
     shift = np.abs(r1).max(axis=(0, 1), initial=0.0) / beam.flexible.length
-    turn = np.abs(t1).max(axis=(0, 1), initial=0.0)
-    largest = 1.0 / np.maximum(np.maximum(shift / LARGEST_DEFLECTION, turn / LARGEST_TURN), 1e-12)
+    twist = np.abs(t1[:, 0]).max(axis=0, initial=0.0)
+    largest = 1.0 / np.maximum(shift / LARGEST_DEFLECTION + twist / LARGEST_TWIST, 1e-12)
     return BeamStations(x, weights, r1, t1, properties.mass_per_length, inertia, root, largest)
 
 

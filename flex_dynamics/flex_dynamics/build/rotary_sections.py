@@ -16,7 +16,7 @@ from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
 from flex_dynamics.build.quadrature import BeamStations, section_inertia
 from flex_dynamics.kernels.layout import LANES
 
-TOLERANCE = 2e-12         # of the energy of motions in which every coordinate has its share
+TOLERANCE = 5e-12         # of the energy of motions in which every coordinate has its share
 SAMPLES = 16              # deflections and speeds at which a rule is tried
 FEW = 3                   # smooth intervals, up to which a Gauss rule in each is the best
 
