@@ -16,6 +16,7 @@ from flex_viz.elastic import scaled
 from flex_viz.outline import outline
 from flex_viz.plots import GHOST, LINK, frame, view
 from flex_viz.run import Run
+from flex_viz.shown_text import plot_text
 
 LIGHT = np.array([0.3, -0.5, 0.81])      # from where it shines, root's frame
 COLOURS = 48                             # of a GIF's palette
@@ -36,7 +37,7 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
         axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d')
         frame(axis, middle, 1.12 * half)      # room for the words
         _draw(axis, robot, run.q[at], exaggeration)
-        words = f'deflection of {run.tool} {1e3 * run.deflection[at]:5.1f} mm'
+        words = f'deflection of {plot_text(run.tool, 30)} {1e3 * run.deflection[at]:5.1f} mm'
         if exaggeration != 1.0:
             words += f', drawn {exaggeration:g} times as large'
         figure.text(0.03, 0.95, f'{run.time[at]:.2f} s', fontsize=10)
