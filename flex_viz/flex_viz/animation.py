@@ -59,12 +59,13 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
 def _draw(axis: Any, robot: BentRobot, q: np.ndarray, exaggeration: float) -> None:
     bent = robot.at(scaled(robot.model, q, exaggeration))
     straight = outline(robot.model, q, 0.0)
-    axis.add_collection3d(Line3DCollection([straight[name] for name in robot.skins], colors=GHOST,
-                                           linewidths=2.0))
     rigid = [line for name, line in outline(robot.model, q, exaggeration).items()
              if name not in robot.skins]
-    axis.add_collection3d(Line3DCollection(rigid, colors=LINK, linewidths=4.0,
-                                           capstyle='round'))
+    for lines, colour, width in (([straight[name] for name in robot.skins], GHOST, 2.0),
+                                 (rigid, LINK, 4.0)):
+        if lines:      # matplotlib raises an error at a collection of none
+            axis.add_collection3d(Line3DCollection(lines, colors=colour, linewidths=width,
+                                                   capstyle='round'))
     for name, skin in robot.skins.items():
         corners = bent.vertices[name][skin.faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

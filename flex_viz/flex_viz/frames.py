@@ -70,8 +70,8 @@ class Frames:
         taken = {robot.links[0].name, *(child for _, child in self._pairs)}
         for point in points:
             if point.name in taken:
-                raise DynamicsError(f'point {plain(point.name)!r}: expected a name of its own, but '
-                                    'a frame is called so')
+                raise DynamicsError(f'point {plain(point.name)!r}: expected a name of its own, '
+                                    'but a frame is called so')
             model.pose(np.zeros(model.n), point.link, point.x)      # refuses what is not there
             taken.add(point.name)
             self._points[point.name] = point.link, point.x

@@ -32,7 +32,8 @@ def load_mesh(path: Path) -> np.ndarray:
     if reader is None:
         raise MeshError(f'{name}: expected a mesh in a file .stl, .obj or .dae')
     try:
-        triangles = reader(_read(path))
+        with np.errstate(all='ignore'):      # overflows are found below
+            triangles = reader(_read(path))
     except OSError as error:
         raise MeshError(f'{name}: expected a readable file, found: {error.strerror}') from None
     except WRONG_DATA as error:

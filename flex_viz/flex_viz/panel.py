@@ -240,7 +240,7 @@ def _one_of(options: Iterable[str], value: Any) -> str:
 def _lines(*lines: str) -> str:
     """Text as HTML, whatever is in it."""
     return (f'<div style="font-size: .875rem; line-height: 1.55; padding: 0 .75rem .5rem">'
-            f'{"<br>".join(map(html_text, lines))}</div>')
+            f'{"<br>".join(html_text(line, 300) for line in lines)}</div>')
 
 
 def _legend(by: str, top: float) -> str:

@@ -6,7 +6,9 @@ ours before it. Without the replacement nothing is served.
 """
 from __future__ import annotations
 
+import contextlib
 import http
+import io
 import logging
 import re
 import socket
@@ -46,7 +48,9 @@ class GuardedServer(viser.ViserServer):
             real = websockets.asyncio.server.serve
             websockets.asyncio.server.serve = self._serve_with(real)      # type: ignore
             try:
-                super().__init__(host=access.host, port=port, verbose=False, label=label)
+                # It prints an address without the token, in a box.
+                with contextlib.redirect_stdout(io.StringIO()):
+                    super().__init__(host=access.host, port=port, verbose=False, label=label)
             finally:
                 websockets.asyncio.server.serve = real      # type: ignore
         if not self._guarded:
