@@ -1,4 +1,4 @@
-"""Names that are scripts, markup, formulas or paths: every place shows them as they are written."""
+"""Names that are scripts, markup, formulas or paths are shown everywhere as they are written."""
 import numpy as np
 import pytest
 from chromium import Page

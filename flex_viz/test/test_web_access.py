@@ -1,11 +1,14 @@
 """Who may use the viewer's page and websocket: raw requests, as browsers and others send them."""
+import http.server
 import socket
+import threading
 import time
 
 import msgspec
 import numpy as np
 import pytest
 import viser
+from chromium import Page
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -300,3 +303,72 @@ def test_messages_press_buttons_and_nonsense_does_no_harm():
     finally:
         server.stop()
 
+
+
+EVIL = """<!DOCTYPE html><title>waiting</title><script>
+const found = [];
+function note(text) {{ found.push(text); document.title = found.join(' '); }}
+for (const host of ['127.0.0.1', 'localhost']) {{
+    const socket = new WebSocket('ws://' + host + ':{port}', ['viser-v{version}']);
+    socket.onopen = () => note('open'); socket.onerror = () => note('refused');
+    fetch('http://' + host + ':{port}/').then(() => note('read'), () => note('unread'));
+}}
+const frame = document.createElement('iframe');
+frame.src = 'http://127.0.0.1:{port}/';
+frame.onload = () => note('loaded');
+document.documentElement.append(frame);
+</script>"""
+
+
+def serve(html):
+    """Another web server on this machine, with one page."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header('Content-Type', 'text/html')
+            self.end_headers()
+            self.wfile.write(html.encode())
+
+        def log_message(self, *given):
+            pass
+    made = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    return made
+
+
+def test_another_page_in_a_browser_reaches_nothing(server, tmp_path):
+    port = server.get_port()
+    other = serve(EVIL.format(port=port, version=viser.__version__))
+    page = Page(tmp_path, 600, 400)
+    try:
+        clients = len(server.get_clients())
+        page.open(f'http://127.0.0.1:{other.server_port}/')
+        found = page.until(lambda: (title := page.evaluate('document.title').split())
+                           and len(title) == 5 and title, 'five answers', 120.0)
+        assert sorted(found) == ['loaded', 'refused', 'refused', 'unread', 'unread']
+        assert any('frame-ancestors' in error for error in page.errors), page.errors
+        assert len(server.get_clients()) == clients
+    finally:
+        page.close()
+        other.shutdown()
+
+
+def test_the_page_with_a_token_works_in_a_browser_and_after_a_reload(wide, tmp_path):
+    page, clicks = Page(tmp_path, 800, 600), []
+    try:
+        wide.gui.main_panel.dock_right()      # where it does not move
+        wide.gui.add_button('Press me').on_click(lambda _: clicks.append(1))
+        page.open(f'http://127.0.0.1:{wide.get_port()}/{wide.access.token}/')
+        seen = set()
+        for count in (1, 2):
+            seen |= page.until(lambda seen=frozenset(seen): set(wide.get_clients()) - seen,
+                               'the browser', 120.0)
+            page.press('Press me')
+            page.until(lambda count=count: len(clicks) == count, 'the click', 120.0)
+            page.call('Page.reload')
+            page.until(lambda: 'Press me' in page.text(), 'the page again', 120.0)
+        assert page.errors == []
+        page.open(f'http://127.0.0.1:{wide.get_port()}/')
+        page.until(lambda: 'Refused: expected the token' in page.text(), 'a refusal', 120.0)
+    finally:
+        page.close()
