@@ -192,6 +192,20 @@ def colcon(name: str, packages: list[str], env: dict[str, str], python: str) -> 
                '--cmake-args', '-DBUILD_TESTING=OFF', f'-DPython3_EXECUTABLE={python}',
                '--no-warn-unused-cli'],
         env, lambda line: line.strip() if line.startswith(('Finished', 'Failed')) else None)
+    for package in packages:
+        for script in (ROOT / 'install' / package / 'lib' / package).glob('*'):
+            if script.is_file():
+                mend_script(script)
+
+
+def mend_script(path: Path) -> None:
+    """Let a script start whose Python has a space in its path, or a long one: the system takes the
+    first word after `#!`, quoted or not, and not more than some hundred bytes."""
+    head, _, body = path.read_bytes().partition(b'\n')
+    found = re.fullmatch(rb'#!"?(/.*?/python[\d.]*)"?( -x)?', head)
+    if found and (b' ' in found[1] or len(head) > 120):
+        # A shell runs the second line; for Python it is a text.
+        path.write_bytes(b"""#!/bin/sh\n'''exec' "%s" "$0" "$@"\n' '''\n%s""" % (found[1], body))
 
 
 def sources(package: Path, *patterns: str) -> list[Path]:
