@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import viser
 from chromium import Page
+from raw_request import request
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -19,27 +20,6 @@ from flex_viz.panel import Actions, Panel
 from flex_viz.scene import Scene
 from flex_viz.web_access import Access, AccessError, Headers, is_loopback
 from flex_viz.web_server import GuardedServer, WebServerError
-
-KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
-
-
-def request(port, path='/', upgrade='websocket', address='127.0.0.1', **headers):
-    """Status and body of the answer to a request with just these headers (`_` is `-`)."""
-    lines = [f'GET {path} HTTP/1.1']
-    if upgrade:
-        lines += [f'Upgrade: {upgrade}', 'Connection: Upgrade', f'Sec-WebSocket-Key: {KEY}',
-                  'Sec-WebSocket-Version: 13',
-                  f'Sec-WebSocket-Protocol: viser-v{viser.__version__}']
-    for name, value in headers.items():
-        lines += [f'{name}: {one}' for one in ([value] if isinstance(value, str) else value)]
-    with socket.create_connection((address, port), timeout=30) as link:
-        link.sendall(('\r\n'.join(lines) + '\r\n\r\n').encode('latin-1'))
-        data = b''
-        while b'\r\n\r\n' not in data and (more := link.recv(65536)):
-            data += more
-    head, _, body = data.partition(b'\r\n\r\n')
-    words = head.split()
-    return (int(words[1]) if words else 0), head.decode('latin-1'), body
 
 
 @pytest.fixture(scope='module')
