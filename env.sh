@@ -26,11 +26,18 @@ if [ -z "${ROS_DISTRO:-}" ] && [ -d "$flex_root/.venv" ]; then
 fi
 
 if [ -f "$flex_root/install/local_setup.bash" ]; then
+    # colcon's script calls the Python that built it, and not between quotes: a path with a space
+    # is in the venv, and behind its links is the Python of the machine, which does as well.
+    flex_python="${COLCON_PYTHON_EXECUTABLE:-}"
+    if [ -z "$flex_python" ] && [ -x "$flex_root/.venv/bin/python3" ]; then
+        COLCON_PYTHON_EXECUTABLE=$(readlink -f "$flex_root/.venv/bin/python3")
+    fi
     if [ -n "${ZSH_VERSION:-}" ]; then
         . "$flex_root/install/local_setup.zsh"
     else
         . "$flex_root/install/local_setup.bash"
     fi
+    [ -n "$flex_python" ] || unset COLCON_PYTHON_EXECUTABLE
 else
     echo 'flex is not built yet: run make setup, then source env.sh again' >&2
 fi
@@ -41,4 +48,4 @@ fi
 if ! python3 -c 'import launch, launch_ros, launch_testing' 2> /dev/null; then
     export PYTHONPATH="$flex_root/bare/launch_standin${PYTHONPATH:+:$PYTHONPATH}"
 fi
-unset flex_root flex_lib
+unset flex_root flex_lib flex_python

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -30,15 +31,35 @@ MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parse
 ROSDEP = 'rosdep install --from-paths . --ignore-src -y'
 
 
+# What shells, make, CMake or lists of paths take for something else than a part of a name.
+SPECIAL = set('&;$#\'"`()<>|*?!\\:[]{}%\t\n\r')
+# What pip and apt-get say where there is no network, or no way through it.
+NO_NETWORK = re.compile(
+    r'Temporary failure in name resolution|Temporary failure resolving|Name or service not known|'
+    r'No address associated with hostname|Network is unreachable|No route to host|'
+    r'Connection refused|Connection timed out|ConnectTimeoutError|ReadTimeoutError|'
+    r'NameResolutionError|NewConnectionError|ProxyError|Cannot connect to proxy|Could not resolve')
+
+
 class SetupError(Exception):
     """Something that the user has to put right; the text says how."""
+
+
+def require_path() -> None:
+    """Fail with one line if no build could work in this folder. Spaces and letters of any language
+    do work."""
+    wrong = sorted(SPECIAL & set(str(ROOT)))
+    if wrong:
+        raise SetupError(f'the path of this checkout, {str(ROOT)!r}, has '
+                         f'{" ".join(map(repr, wrong))}, which CMake and make cannot build in. '
+                         'Move it to a path without')
 
 
 def digest(paths: Iterable[Path], *also: object) -> str:
     """Hash of files (name and content) and of whatever else decides a step's result."""
     total = hashlib.sha256(repr(also).encode())
     for path in sorted(paths):
-        total.update(str(path).encode() + b'\0' + path.read_bytes())
+        total.update(os.fsencode(path) + b'\0' + path.read_bytes())
     return total.hexdigest()
 
 
@@ -57,17 +78,27 @@ def run(name: str, command: list[str], env: dict[str, str],
         show: Callable[[str], str | None]) -> None:
     """Run `command` with its output in a log; print what `show` makes of a line, if anything."""
     log = STATE / f'{name}.log'
-    with log.open('w') as out, subprocess.Popen(
-            command, cwd=ROOT, env=env, text=True, errors='replace',
+    with log.open('w', encoding='utf-8') as out, subprocess.Popen(
+            command, cwd=ROOT, env=env, encoding='utf-8', errors='replace',
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            out.write(line)
-            said = show(line)
-            if said:
-                print(f'  {said}', flush=True)
+        try:
+            for line in process.stdout:
+                out.write(line)
+                said = show(line)
+                if said:
+                    print(f'  {said}', flush=True)
+        except KeyboardInterrupt:
+            process.terminate()      # a terminal tells it too, `kill` does not
+            raise
     if process.returncode:
-        tail = '\n'.join(log.read_text().splitlines()[-25:])
+        text = log.read_text(encoding='utf-8')
+        if found := NO_NETWORK.search(text):
+            raise SetupError(f'no network: packages could not be downloaded ({found[0]}). Connect '
+                             'this machine, or name a proxy (https_proxy) or a mirror '
+                             '(PIP_INDEX_URL), and run it again; all of the output is in '
+                             f'{log.relative_to(ROOT)}')
+        tail = '\n'.join(text.splitlines()[-25:])
         raise SetupError(f'{tail}\n{name} failed (exit code {process.returncode}); '
                          f'all of its output is in {log.relative_to(ROOT)}')
 
@@ -117,7 +148,7 @@ def install_wheels(requirements: list[Path]) -> None:
     # In a shell of env.sh this is the venv's own Python, which cannot make the venv anew.
     python = sys.executable if sys.prefix != str(VENV) else str(
         Path(sys.base_prefix, 'bin', f'python3.{sys.version_info.minor}'))
-    subprocess.run([python, '-m', 'venv', *options, str(VENV)], check=True)
+    run('venv', [python, '-m', 'venv', *options, str(VENV)], dict(os.environ), lambda line: None)
     version.write_text(sys.version + str(VENV))
     collected = 0
 
@@ -161,6 +192,20 @@ def colcon(name: str, packages: list[str], env: dict[str, str], python: str) -> 
                '--cmake-args', '-DBUILD_TESTING=OFF', f'-DPython3_EXECUTABLE={python}',
                '--no-warn-unused-cli'],
         env, lambda line: line.strip() if line.startswith(('Finished', 'Failed')) else None)
+    for package in packages:
+        for script in (ROOT / 'install' / package / 'lib' / package).glob('*'):
+            if script.is_file():
+                mend_script(script)
+
+
+def mend_script(path: Path) -> None:
+    """Let a script start whose Python has a space in its path, or a long one: the system takes the
+    first word after `#!`, quoted or not, and not more than some hundred bytes."""
+    head, _, body = path.read_bytes().partition(b'\n')
+    found = re.fullmatch(rb'#!"?(/.*?/python[\d.]*)"?( -x)?', head)
+    if found and (b' ' in found[1] or len(head) > 120):
+        # A shell runs the second line; for Python it is a text.
+        path.write_bytes(b"""#!/bin/sh\n'''exec' "%s" "$0" "$@"\n' '''\n%s""" % (found[1], body))
 
 
 def sources(package: Path, *patterns: str) -> list[Path]:
@@ -176,6 +221,7 @@ def absent(packages: Iterable[str], prefixes: str) -> list[str]:
 
 def set_up() -> str:
     began = time.monotonic()
+    require_path()
     if sys.version_info < (3, 10):  # noqa: UP036 (older ones come this far and no further)
         raise SetupError(f'Python 3.10 or newer is needed, found {sys.version.split()[0]}; '
                          'name another by PYTHON=python3.12 make ...')
@@ -251,7 +297,8 @@ def browser() -> str:
     return 'set-up: installed Chromium'
 
 
-def main() -> int:
+def work(what: list[str]) -> None:
+    """Do what the command line asks for, alone in this checkout."""
     STATE.mkdir(parents=True, exist_ok=True)
     with (STATE / 'lock').open('w') as lock:
         try:
@@ -259,25 +306,33 @@ def main() -> int:
         except BlockingIOError:
             print('waiting for another set-up of this checkout to end', flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            if sys.argv[1:] == ['browser']:
-                print(browser() or 'set-up: Chromium is there', flush=True)
-            elif sys.argv[1:] == ['peers']:
-                requirements = BARE / 'requirements-peers.txt'
-                if step('peers', digest([requirements], sys.version), lambda: run(
-                        'peers', ['bash', '-c', '. ./env.sh && python3 -m pip install '
-                                  f'--require-hashes --no-deps --progress-bar off -r '
-                                  f'{shlex.quote(str(requirements))}'],
-                        dict(os.environ), lambda line: None)):
-                    print('set-up: installed the programs to compare with')
-            else:
-                print(set_up(), flush=True)
-        except SetupError as error:
-            print(f'set-up: {error}', file=sys.stderr)
-            return 1
-        except subprocess.CalledProcessError as error:
-            print(f'set-up: {error}', file=sys.stderr)
-            return 1
+        if what == ['browser']:
+            print(browser() or 'set-up: Chromium is there', flush=True)
+        elif what == ['peers']:
+            requirements = BARE / 'requirements-peers.txt'
+            if step('peers', digest([requirements], sys.version), lambda: run(
+                    'peers', ['bash', '-c', '. ./env.sh && python3 -m pip install '
+                              f'--require-hashes --no-deps --progress-bar off -r '
+                              f'{shlex.quote(str(requirements))}'],
+                    dict(os.environ), lambda line: None)):
+                print('set-up: installed the programs to compare with')
+        else:
+            print(set_up(), flush=True)
+
+
+def main() -> int:
+    try:
+        work(sys.argv[1:])
+    except SetupError as error:
+        print(f'set-up: {error}', file=sys.stderr)
+        return 1
+    except OSError as error:      # a checkout that is read-only, a disk that is full
+        print(f'set-up: {error.strerror or error}: {error.filename or ROOT}. The set-up writes to '
+              f'build, install and .venv in {ROOT}', file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print('\nset-up: interrupted; run it again to go on from there', file=sys.stderr)
+        return 130
     return 0
 
 

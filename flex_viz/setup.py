@@ -16,7 +16,7 @@ setup(
     ],
     install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy',
                       'pillow', 'rosbags'],
-    extras_require={'viewer': ['viser']},      # no rosdep key brings it; the viewer says so
+    extras_require={'viewer': ['viser~=1.1.1']},      # no rosdep key brings it; the viewer says so
     zip_safe=False,
     entry_points={
         'console_scripts': [

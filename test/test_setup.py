@@ -1,7 +1,10 @@
 """`make setup` and `env.sh`, as a newcomer meets them."""
 import importlib.util
 import os
+import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -37,11 +40,31 @@ def bare_copy(tmp_path):
     return tmp_path
 
 
-def make(folder, target, **env):
+def environment(folder, **env):
     kept = {name: value for name, value in os.environ.items()
-            if name not in ('ROS_DISTRO', 'CXX', 'MAKEFLAGS', 'MAKELEVEL')}
+            if name not in ('ROS_DISTRO', 'CXX', 'MAKEFLAGS', 'MAKELEVEL')
+            and not name.lower().endswith('_proxy') and not name.startswith('PIP_')}
+    return {**kept, 'PATH': str(folder / 'tools'), 'PIP_CONFIG_FILE': os.devnull, **env}
+
+
+def make(folder, target, **env):
     return subprocess.run(['make', target], cwd=folder, text=True, capture_output=True,
-                          env={**kept, 'PATH': str(folder / 'tools'), **env}, timeout=60)
+                          env=environment(folder, **env), timeout=60)
+
+
+@pytest.fixture
+def ready_copy(bare_copy):
+    """The same, with what looks like a compiler and CMake: it goes on to the downloads."""
+    for name in ('c++', 'cmake'):
+        (bare_copy / 'tools' / name).symlink_to('/bin/true')
+    return bare_copy
+
+
+def one_line(text):
+    """The one line of the set-up in what was written to stderr; make may add its own."""
+    lines = [line for line in text.splitlines() if not line.startswith('make') and line]
+    assert len(lines) == 1 and lines[0].startswith('set-up: '), text
+    return lines[0]
 
 
 @pytest.mark.parametrize('target', ['setup', 'sim', 'test'])
@@ -70,6 +93,123 @@ def test_sourced_ros_without_our_dependencies_names_rosdep(bare_copy):
     assert not (bare_copy / '.venv').exists()
 
 
+@pytest.mark.parametrize('index, why', [
+    ('http://127.0.0.1:9/simple', 'Connection refused|NewConnectionError'),
+    ('https://no-such-index.invalid/simple', 'resol|NewConnectionError|not known')])
+def test_without_a_network_one_line_says_so(ready_copy, index, why):
+    done = make(ready_copy, 'setup', PIP_INDEX_URL=index, PIP_RETRIES='1')
+    assert done.returncode != 0
+    assert re.search(f'no network: packages could not be downloaded .*({why})',
+                     one_line(done.stderr))
+
+
+@pytest.mark.parametrize('moment', ['early', 'pip'])
+def test_ctrl_c_ends_in_one_line(ready_copy, moment):
+    """As a terminal sends it, to make, the set-up and pip alike."""
+    with socket.create_server(('127.0.0.1', 0)) as silent:      # an index that never answers
+        index = f'http://127.0.0.1:{silent.getsockname()[1]}/simple'
+        process = subprocess.Popen(
+            ['make', 'setup'], cwd=ready_copy, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True,
+            env=environment(ready_copy, PIP_INDEX_URL=index))
+        try:
+            assert 'installing about' in process.stdout.readline()
+            if moment == 'pip':
+                silent.settimeout(120.0)
+                silent.accept()[0].close()      # pip asks: the venv is there
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    assert process.returncode != 0
+    assert 'interrupted; run it again' in one_line(err)
+    assert 'Traceback' not in out + err
+
+
+def test_a_read_only_checkout_is_told_in_one_line(bare_copy):
+    """By what the system says of a read-only disk: root may write to any other."""
+    code = ("import errno, os, sys; sys.path.insert(0, 'bare'); sys.argv = ['setup']\n"
+            'def refuse(path, *given):\n'
+            '    raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)\n'
+            'os.mkdir = refuse; import setup; sys.exit(setup.main())')
+    done = subprocess.run([sys.executable, '-c', code], cwd=bare_copy, text=True,
+                          capture_output=True, env=environment(bare_copy), timeout=60)
+    assert done.returncode == 1
+    said = one_line(done.stderr)
+    assert 'Read-only file system' in said and str(bare_copy / 'build') in said
+
+
+def test_a_disk_that_is_full_is_told_in_one_line(ready_copy):
+    (ready_copy / 'build' / 'setup').mkdir(parents=True)
+    (ready_copy / 'build' / 'setup' / 'requirements-build.log').symlink_to('/dev/full')
+    done = make(ready_copy, 'setup', PIP_INDEX_URL='http://127.0.0.1:9/simple', PIP_RETRIES='0')
+    assert done.returncode != 0
+    said = one_line(done.stderr)
+    assert 'No space left on device' in said and str(ready_copy) in said
+
+
+@pytest.mark.parametrize('name', ['a & b', 'a;b', 'a$b', "a'b", 'a(b)', 'a:b', 'a#b', 'a"b'])
+def test_paths_that_no_build_works_in_are_told_in_one_line(bare_copy, name):
+    place = bare_copy / name
+    place.mkdir()
+    shutil.copytree(bare_copy / 'bare', place / 'bare')
+    done = subprocess.run([sys.executable, 'bare/setup.py'], cwd=place, text=True,
+                          capture_output=True, env=environment(bare_copy), timeout=60)
+    assert done.returncode == 1
+    assert 'the path of this checkout' in one_line(done.stderr)
+
+
+def test_a_path_with_spaces_and_letters_of_any_language_works(tmp_path, monkeypatch):
+    """Messages and a Python package are built there, and run: `make setup` in short."""
+    bare = not os.environ.get('ROS_DISTRO')
+    place = tmp_path / ('M\u00fcller \u30ed\u30dc' if bare else 'Miller robot') / 'flex dir'
+    place.mkdir(parents=True)
+    for name in ('env.sh', 'bare', 'flex_description'):
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, place / name)
+    if bare:
+        (place / '.venv').symlink_to((ROOT / '.venv').resolve())
+    (place / 'build' / 'setup').mkdir(parents=True)
+    setup = module('setup')
+    for name in ('ROOT', 'BARE', 'VENV', 'STATE'):
+        monkeypatch.setattr(setup, name, place / getattr(setup, name).relative_to(ROOT))
+    env = setup.venv_environment() if bare else dict(os.environ)
+    python = str(place / '.venv' / 'bin' / 'python') if bare else sys.executable
+    setup.require_path()
+    setup.colcon('packages', ['tf2_msgs', 'flex_description'], env, python)
+    for shell in filter(shutil.which, ('bash', 'zsh')):
+        done = subprocess.run(
+            [shell, '-c', 'source ./env.sh && python3 -c "import tf2_msgs.msg; '
+             'tf2_msgs.msg.TFMessage(); print(tf2_msgs.__file__)" && '
+             'ros2 run flex_description describe lab_link'],
+            cwd=place, text=True, capture_output=True, env=env)
+        assert done.returncode == 0, done.stderr
+        assert str(place) in done.stdout.splitlines()[0] and 'lab_link' in done.stdout
+        assert done.stderr == ''
+
+
+@pytest.mark.parametrize('head', ['#!"{}" -x', '#!{}'])
+def test_scripts_of_a_python_with_a_space_in_its_path_start(tmp_path, head):
+    """setuptools writes quotes, which the system takes for a part of the name."""
+    setup, place = module('setup'), tmp_path / 'M\u00fcller \u30ed\u30dc'
+    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', place], check=True)
+    python, script = place / 'bin' / 'python', place / 'say'
+    body = '# a comment\nimport sys\nprint(sys.argv[1:], sys.prefix)\n'
+    script.write_text(f'{head.format(python)}\n{body}')
+    script.chmod(0o755)
+    with pytest.raises(OSError):
+        subprocess.run([script], check=True)
+    for _ in range(2):      # a second time changes nothing
+        setup.mend_script(script)
+        done = subprocess.run([script, 'a b', '"c"'], text=True, capture_output=True, check=True)
+        assert done.stdout == f'{["a b", chr(34) + "c" + chr(34)]} {place}\n'
+    good = tmp_path / 'good'
+    good.write_text(f'#!/usr/bin/python3\n{body}')
+    setup.mend_script(good)
+    assert good.read_text() == f'#!/usr/bin/python3\n{body}'
+
+
 def test_help_explains_every_target():
     done = subprocess.run(['make', 'help'], cwd=ROOT, text=True, capture_output=True)
     for name in ('setup', 'sim', 'test', 'view', 'bench', 'validate', 'lint', 'clean'):
@@ -89,7 +229,9 @@ def test_paths_of_the_container_are_rewritten(tmp_path):
     index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'parent_prefix_path'
     index.mkdir(parents=True)
     (index / 'std_msgs').write_text(built)
-    assert wheels.rewrite(tmp_path) == 2
+    (folder / 'b.cmake').write_text('file(STRINGS "${idl_output}" idl_tuples)')
+    assert wheels.rewrite(tmp_path) == 3
+    assert 'idl_tuples ENCODING UTF-8)' in (folder / 'b.cmake').read_text()
     numpy_include = wheels.numpy.get_include()
     include = wheels.sysconfig.get_path('include')
     assert (folder / 'a.cmake').read_text() == f'"{include};{numpy_include};{tmp_path}/lib"'

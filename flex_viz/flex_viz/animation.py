@@ -16,6 +16,7 @@ from flex_viz.elastic import scaled
 from flex_viz.outline import outline
 from flex_viz.plots import GHOST, LINK, frame, view
 from flex_viz.run import Run
+from flex_viz.shown_text import plot_text
 
 LIGHT = np.array([0.3, -0.5, 0.81])      # from where it shines, root's frame
 COLOURS = 48                             # of a GIF's palette
@@ -36,7 +37,7 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
         axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d')
         frame(axis, middle, 1.12 * half)      # room for the words
         _draw(axis, robot, run.q[at], exaggeration)
-        words = f'deflection of {run.tool} {1e3 * run.deflection[at]:5.1f} mm'
+        words = f'deflection of {plot_text(run.tool, 30)} {1e3 * run.deflection[at]:5.1f} mm'
         if exaggeration != 1.0:
             words += f', drawn {exaggeration:g} times as large'
         figure.text(0.03, 0.95, f'{run.time[at]:.2f} s', fontsize=10)
@@ -58,12 +59,13 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
 def _draw(axis: Any, robot: BentRobot, q: np.ndarray, exaggeration: float) -> None:
     bent = robot.at(scaled(robot.model, q, exaggeration))
     straight = outline(robot.model, q, 0.0)
-    axis.add_collection3d(Line3DCollection([straight[name] for name in robot.skins], colors=GHOST,
-                                           linewidths=2.0))
     rigid = [line for name, line in outline(robot.model, q, exaggeration).items()
              if name not in robot.skins]
-    axis.add_collection3d(Line3DCollection(rigid, colors=LINK, linewidths=4.0,
-                                           capstyle='round'))
+    for lines, colour, width in (([straight[name] for name in robot.skins], GHOST, 2.0),
+                                 (rigid, LINK, 4.0)):
+        if lines:      # matplotlib raises an error at a collection of none
+            axis.add_collection3d(Line3DCollection(lines, colors=colour, linewidths=width,
+                                                   capstyle='round'))
     for name, skin in robot.skins.items():
         corners = bent.vertices[name][skin.faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

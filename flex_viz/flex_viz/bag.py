@@ -6,17 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rosbags.highlevel import AnyReader, AnyReaderError
-from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
 from flex_viz.elastic import tip_frame
 from flex_viz.run import Run, RunError
+from flex_viz.shown_text import plain
 
 # Last names of the topics; a namespace may stand before them.
 STATE, JOINTS, COMMANDS = 'flex_state', 'joint_states', 'joint_commands'
 CONTROL, DESCRIPTION = 'controller_state', 'robot_description'
+LARGEST = 1e9      # rad, m and per s: a state beyond is as wrong as NaN, and its sums overflow
 # Types of a bag without definitions that no typestore of rosbags has.
 OURS = ('flex_msgs/msg/FlexState', 'control_msgs/msg/JointTrajectoryControllerState')
 
@@ -34,6 +36,9 @@ def read_run(path: Path, robot: str = '', overlay: str = '', order: str = 'secon
         raise RunError(f'{path}: expected a topic {STATE}, found of those that matter: {found}')
     if not robot and not topics.get(DESCRIPTION):
         raise RunError(f'{path}: there is no robot_description in it: give --robot')
+    if not robot and not topics[DESCRIPTION][-1].data.lstrip().startswith('<'):
+        # It could be the name of any file of this machine.
+        raise RunError(f'{path}: expected XML in its robot_description: give --robot')
     try:
         model = Model(load_robot(robot or topics[DESCRIPTION][-1].data, overlay or None), order)
         tool = tool or tip_frame(model)
@@ -62,15 +67,20 @@ def _read(path: Path) -> dict[str, list[Any]]:
                       if one.topic.endswith(f'/{STATE}')}
             if len(spaces) > 1:
                 raise RunError(f'{path}: expected one robot, found {STATE} below '
-                               f'{", ".join(sorted(space or "/" for space in spaces))}')
+                               f'{plain(", ".join(sorted(space or "/" for space in spaces)))}')
             for connection, _, data in reader.messages(wanted):
                 found[connection.topic.rpartition('/')[2]].append(
                     reader.deserialize(data, connection.msgtype))
     except FileNotFoundError:
         there = 'a folder without metadata.yaml' if path.is_dir() else 'nothing there'
         raise RunError(f'{path}: expected a rosbag2 folder or file, found {there}') from None
-    except (AnyReaderError, TypesysError, OSError, KeyError, AssertionError) as error:
-        raise RunError(f'{path}: expected a rosbag2 folder or file, found: {error}') from None
+    except RunError:
+        raise
+    except Exception as error:
+        # The readers of rosbags, SQLite and the compressions raise all kinds of errors at files
+        # that were cut off or written by something else.
+        what = plain(error, 200) or type(error).__name__
+        raise RunError(f'{path}: expected a rosbag2 folder or file, found: {what}') from None
     return found
 
 
@@ -105,11 +115,14 @@ def _states(path: Path, messages: list[Any],
         if at < latest:
             kept.clear()      # a reset: the run begins anew
         latest = at
-        kept[at] = message    # a state that was sent twice counts once
+        if len(message.position) == len(message.velocity) == len(names):
+            kept[at] = message    # a state that was sent twice counts once
+    if not kept:
+        raise RunError(f'{path}: expected states with a number a name, found none')
     stamps = np.array(sorted(kept))
     q, v = (np.array([getattr(kept[at], part)[orders[tuple(kept[at].name)]] for at in stamps])
             for part in ('position', 'velocity'))
-    good = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
+    good = (np.abs(q) <= LARGEST).all(axis=1) & (np.abs(v) <= LARGEST).all(axis=1)
     if good.sum() < 2:
         raise RunError(f'{path}: expected at least two good states, found {good.sum()}')
     return stamps[good], q[good], v[good]
@@ -119,9 +132,10 @@ def _order(path: Path, names: tuple[str, ...], model: Model) -> list[int]:
     """Where in `names` the coordinates of the model are."""
     missing = [name for name in model.names if name not in names]
     if missing or len(names) != model.n:
-        raise RunError(f'{path}: expected the {model.n} coordinates of {model.robot.name}, found '
+        raise RunError(f'{path}: expected the {model.n} coordinates of '
+                       f'{plain(model.robot.name)}, found '
                        f'{len(names)}'
-                       + (f' without {missing[0]!r}' if missing else '')
+                       + (f' without {plain(missing[0])!r}' if missing else '')
                        + ': give the --robot and the --overlay that were simulated')
     return [names.index(name) for name in model.names]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics import Model
+from flex_viz.mesh_limits import LARGEST, MeshError
 from flex_viz.skin import STATIONS, Skin, placed
 
 
@@ -16,6 +17,9 @@ def bent_mesh(model: Model, link: str, triangles: np.ndarray, pose: np.ndarray) 
         corners = corners[:, ::-1]                              # mirrored: turn faces outwards
     for x in np.linspace(0.0, flexible.length, STATIONS):
         corners = cut(corners, x)
+        if len(corners) > LARGEST:
+            raise MeshError(f'expected {LARGEST} triangles at most, found more where the mesh is '
+                            'cut so that it can bend')
     points = corners.reshape(-1, 3)
     return Skin(model, link, points, np.arange(len(points)).reshape(-1, 3))
 

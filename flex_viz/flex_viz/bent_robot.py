@@ -9,10 +9,11 @@ from flex_dynamics import Model
 from flex_dynamics.poses import Poses
 from flex_viz.bent_mesh import bent_mesh
 from flex_viz.elastic import amplitudes, flexible_links
-from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.mesh_limits import LARGEST, MeshError
 from flex_viz.reach import reach
-from flex_viz.skin import Skin, swept
-from flex_viz.visuals import Visual, mesh_path, read_visuals
+from flex_viz.shown_text import plain
+from flex_viz.skin import Skin, placed, swept
+from flex_viz.visuals import Visual, read_visuals, visual_corners
 
 
 @dataclass(frozen=True)
@@ -48,20 +49,23 @@ class BentRobot:
                         if joint.parent in bare]
 
     def _skin(self, link: str, visuals: list[Visual]) -> Skin:
-        meshes = []
-        for visual in visuals:
-            if visual.kind != 'mesh':
-                continue
-            try:
-                triangles = load_mesh(mesh_path(visual.mesh, self.model.robot))
-            except MeshError as error:
-                self.problems.append(f'link {link} is drawn as its section: {error}')
-                return swept(self.model, link)
-            pose = visual.pose @ np.diag((*visual.size, 1.0))
-            meshes.append((triangles, pose))
+        meshes = [visual for visual in visuals if visual.kind == 'mesh']
         if not meshes:
             return swept(self.model, link)
-        joined = [triangles @ pose[:3, :3].T + pose[:3, 3] for triangles, pose in meshes]
+        try:
+            return self._bent_mesh(link, meshes)
+        except MeshError as error:
+            self.problems.append(f'link {plain(link)} is drawn as its section: {error}')
+            return swept(self.model, link)
+
+    def _bent_mesh(self, link: str, meshes: list[Visual]) -> Skin:
+        joined, left = [], LARGEST
+        for visual in meshes:
+            corners = visual_corners(visual, self.model.robot)
+            left -= len(corners) // 3
+            if left < 0:
+                raise MeshError(f'its meshes: expected {LARGEST} triangles at most, found more')
+            joined.append(placed(corners, visual.pose).reshape(-1, 3, 3))
         return bent_mesh(self.model, link, np.concatenate(joined), np.eye(4))
 
     def at(self, q) -> Bent:

@@ -9,6 +9,7 @@ import numpy as np
 
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.poses import Poses
+from flex_viz.shown_text import plain
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def read_point(text: str) -> Point:
         return Point(name or text.strip(), link, float(x))
     except ValueError:
         raise DynamicsError(f'point: expected LINK@X or NAME=LINK@X, X in m along the beam, found '
-                            f'{text!r}') from None
+                            f'{plain(text)!r}') from None
 
 
 class Edges:
@@ -69,8 +70,8 @@ class Frames:
         taken = {robot.links[0].name, *(child for _, child in self._pairs)}
         for point in points:
             if point.name in taken:
-                raise DynamicsError(f'point {point.name!r}: expected a name of its own, but a '
-                                    'frame is called so')
+                raise DynamicsError(f'point {plain(point.name)!r}: expected a name of its own, '
+                                    'but a frame is called so')
             model.pose(np.zeros(model.n), point.link, point.x)      # refuses what is not there
             taken.add(point.name)
             self._points[point.name] = point.link, point.x

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flex_dynamics import DynamicsError, Model
+from flex_viz.shown_text import plain
 
 POINTS = 50.0      # a second: a controller that does not interpolate goes softly too
 
@@ -34,6 +35,6 @@ def read_goals(model: Model, texts: Sequence[str]) -> dict[str, np.ndarray]:
         if not (name and found and values.shape == (model.n_joints,)
                 and np.isfinite(values).all()):
             raise DynamicsError(f'goals: expected NAME: and {model.n_joints} numbers, one a joint '
-                                f'of {model.robot.name}, found {text!r}')
+                                f'of {plain(model.robot.name)}, found {plain(text)!r}')
         goals[name] = values
     return goals or {'all joints at zero': np.zeros(model.n_joints)}

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from flex_viz.shown_text import marker_text
+
 # visualization_msgs/Marker: type and action.
 ARROW, CUBE, SPHERE, CYLINDER, LINE_STRIP, LINE_LIST = 0, 1, 2, 3, 4, 5
 SPHERE_LIST, TEXT, MESH, TRIANGLES = 7, 9, 10, 11
@@ -39,12 +41,10 @@ def words(ns: str, id: int, text: str, place: Sequence[float], height: float,
           colour: tuple[float, float, float, float]) -> Marker:
     """A text that faces the viewer, its middle at `place` (3,), m; height in m.
 
-    RViz draws one letter a byte, and none for a byte beyond ASCII; and a space is as wide as
-    scale.x says, or 1.3 m.
+    A space is as wide as scale.x says, or 1.3 m.
     """
-    plain = text.replace('\u00b5', 'u').encode('ascii', 'replace').decode()
     return Marker(ns, id, TEXT, position=place, scale=(0.55 * height, 0.0, height), colour=colour,
-                  text=plain)
+                  text=marker_text(text))
 
 
 def quaternion(pose: np.ndarray) -> tuple[float, float, float, float]:

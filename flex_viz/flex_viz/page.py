@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import base64
-import html
 from collections.abc import Sequence
 from pathlib import Path
 
 from flex_viz.plots import plot_poses, plot_sheet, plot_time
 from flex_viz.run import HEAD, Run, notes, rows, table
+from flex_viz.shown_text import html_text
 
 STYLE = """body { font: 15px/1.45 sans-serif; max-width: 68em; margin: 2em auto; padding: 0 1em;
   color: #222; background: #fff }
@@ -37,17 +37,17 @@ def write_report(folder: Path, run: Run, moments: Sequence[float],
 
 def _page(run: Run, time: Path, poses: Path) -> str:
     def row(words: Sequence[str], tag: str = 'td') -> str:
-        return '<tr>' + ''.join(f'<{tag}>{html.escape(word)}</{tag}>' for word in words) + '</tr>'
+        return '<tr>' + ''.join(f'<{tag}>{html_text(word)}</{tag}>' for word in words) + '</tr>'
 
     def image(path: Path, what: str) -> str:
         data = base64.b64encode(path.read_bytes()).decode()
         return f'<p><img alt="{what}" src="data:image/png;base64,{data}"></p>'
 
-    name = html.escape(run.model.robot.name)
+    name = html_text(run.model.robot.name)
     body = '\n'.join([
         f'<h1>{name}</h1>',
         '<table>', row(HEAD, 'th'), *map(row, rows(run)), '</table>',
-        '<ul>', *(f'<li>{html.escape(note)}</li>' for note in notes(run)), '</ul>',
+        '<ul>', *(f'<li>{html_text(note, 1000)}</li>' for note in notes(run)), '</ul>',
         '<h2>Poses</h2>', image(poses, 'poses with true and with exaggerated deflection'),
         '<h2>Over time</h2>', image(time, 'joints, deflection and efforts over time')])
     return (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -1,7 +1,7 @@
 """The panel beside the scene: figures, looks, modes, plots and, with a simulator, its buttons."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from flex_viz.history import History
 from flex_viz.modes import JOINTS, Mode, modes
 from flex_viz.pushes import Push
 from flex_viz.scene import Scene
+from flex_viz.shown_text import html_text, plain
 
 INKS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#7f7f7f')
 AXES = {'+x': (1, 0, 0), '-x': (-1, 0, 0), '+y': (0, 1, 0), '-y': (0, -1, 0), '+z': (0, 0, 1),
@@ -53,7 +54,8 @@ class Panel:
         # Beside the scene, not over it; sharing would send the page through a server elsewhere.
         self._gui.configure_theme(show_share_button=False, show_logo=False)
         self._gui.main_panel.dock_right()
-        self._figures = self._gui.add_markdown('waiting  \nfor a state')
+        # HTML and not Markdown, which takes raw HTML too and has no safe way to quote a name.
+        self._figures = self._gui.add_html(_lines('waiting', 'for a state'))
         tabs = self._gui.add_tab_group()
         if actions is not None:
             with tabs.add_tab('Run'):
@@ -78,23 +80,31 @@ class Panel:
         gui = self._gui
         told = {'Pause': actions.pause, 'Play': actions.play, 'Reset': actions.reset}
         group = gui.add_button_group('simulator', tuple(told))
-        group.on_click(lambda event: told[event.target.value]())
+        group.on_click(lambda event: told[_one_of(told, event.target.value)]())
         steps = gui.add_number('periods', 10, min=1, max=100000, step=1)
-        gui.add_button('Step').on_click(lambda _: actions.step(int(steps.value)))
+        gui.add_button('Step').on_click(
+            lambda _: actions.step(int(_within(1, 100000, steps.value))))
         axis = gui.add_dropdown('tip along its', tuple(AXES), initial_value='-y')
         force = gui.add_slider('force, N', min=0.0, max=500.0, step=5.0, initial_value=50.0)
         span = gui.add_slider('for, s', min=0.01, max=2.0, step=0.01, initial_value=0.1)
         gui.add_button('Push').on_click(lambda _: actions.push(
-            float(force.value) * np.array(AXES[axis.value], dtype=float), float(span.value)))
+            _within(0.0, 500.0, force.value)
+            * np.array(AXES[_one_of(AXES, axis.value)], dtype=float),
+            _within(0.01, 2.0, span.value)))
         if goals:
-            goal = gui.add_dropdown('goal pose', tuple(goals))
+            # The page finds an option by its text: two that are cut to the same one get numbers.
+            alike = len(set(map(plain, goals))) < len(goals)
+            names = {f'{at}: {plain(name)}' if alike else plain(name): name
+                     for at, name in enumerate(goals, 1)}
+            goal = gui.add_dropdown('goal pose', tuple(names))
             arrive = gui.add_slider('in, s', min=0.5, max=20.0, step=0.5, initial_value=3.0)
-            gui.add_button('Go').on_click(lambda _: actions.go(goal.value, float(arrive.value)))
-        self._answer = gui.add_markdown('')
+            gui.add_button('Go').on_click(lambda _: actions.go(
+                names[_one_of(names, goal.value)], _within(0.5, 20.0, arrive.value)))
+        self._answer = gui.add_html(_lines(''))
 
     def answer(self, text: str) -> None:
         """What came of a button."""
-        self._answer.content = text
+        self._answer.content = _lines(text)
 
     # Modes ----------------------------------------------------------------------------------
 
@@ -110,17 +120,17 @@ class Panel:
         if self._q is None:
             return
         self._still = self._q.copy()
-        self._modes = modes(self._scene.model, self._still, self._joints.value)
+        self._modes = modes(self._scene.model, self._still,
+                            _one_of(JOINTS, self._joints.value))
         names = [f'{at}: {mode.frequency:.3g} Hz' for at, mode in enumerate(self._modes, 1)]
         self._mode.options = (LIVE, *names)
         self._mode.value = names[0] if names else LIVE
 
     def _chosen(self) -> Mode | None:
-        choice = str(self._mode.value)
-        if self._still is None or choice == LIVE:
+        number = str(self._mode.value).split(':')[0]
+        if self._still is None or not number.isdecimal():
             return None
-        at = int(choice.split(':')[0]) - 1
-        return self._modes[at] if at < len(self._modes) else None
+        return dict(enumerate(self._modes, 1)).get(int(number[:9]))
 
     # Plots ----------------------------------------------------------------------------------
 
@@ -131,16 +141,17 @@ class Panel:
 
         def plot(title: str, labels: list[str]) -> viser.GuiUplotHandle:
             series = (uplot.Series(label='time, s'), *(
-                uplot.Series(label=label, stroke=INKS[at % len(INKS)], width=1.5)
+                uplot.Series(label=plain(label), stroke=INKS[at % len(INKS)], width=1.5)
                 for at, label in enumerate(labels)))
             return self._gui.add_uplot(
-                (empty,) * (1 + len(labels)), series, title=title, aspect=2.2,
+                (empty,) * (1 + len(labels)), series, title=plain(title), aspect=2.2,
                 scales={'x': uplot.Scale(time=False)}, legend=uplot.Legend(show=len(labels) > 1))
 
         self._legend = self._gui.add_html('')
         with self._gui.add_folder('Plots'):
             self._angles = plot(f'joints, {ways}', names)
-            self._deflection = plot(f'deflection of {self._scene.tip}, mm', ['deflection'])
+            self._deflection = plot(f'deflection of {plain(self._scene.tip, 50)}, mm',
+                                    ['deflection'])
             self._efforts = plot(f'joint efforts, {forces}', names)
 
     def _draw_plots(self) -> None:
@@ -165,16 +176,18 @@ class Panel:
              pushes: Sequence[Push] = ()) -> None:
         """Draw a state: `wall` is the wall clock, `time` the robot's, both s; efforts (m,)."""
         scene = self._scene
-        scene.exaggeration, scene.ghost = float(self._factor.value), bool(self._ghost.value)
-        scene.coloured_by, scene.path = str(self._colour.value), bool(self._path.value)
-        scene.strength = float(self._strength.value)
+        scene.exaggeration = _within(0.0, 20.0, self._factor.value)
+        scene.ghost = bool(self._ghost.value)
+        scene.coloured_by = _one_of(COLOURINGS, self._colour.value)
+        scene.path = bool(self._path.value)
+        scene.strength = _within(1.0, 20.0, self._strength.value)
         self._q = q
         mode = self._chosen()
         deflection = self.deflection(q)
         self._history.add(time, np.array((*q[:self._m], 1e3 * deflection, *efforts)))
         drawn = q
         if mode is not None and self._still is not None:
-            drawn = mode.at(self._still, float(self._swing.value),
+            drawn = mode.at(self._still, _within(0.01, 1.0, self._swing.value),
                             2.0 * np.pi * SWING_RATE * wall)
             scene.path, pushes = False, ()
         picture = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by,
@@ -194,12 +207,12 @@ class Panel:
     def _tell(self, time: float, deflection: float, mode: Mode | None) -> None:
         # Always two lines: what is below must not jump under the mouse.
         lines = [f'simulated time {time:.2f} s',
-                 f'deflection of {self._scene.tip} {1e3 * deflection:.1f} mm']
+                 f'deflection of {plain(self._scene.tip, 50)} {1e3 * deflection:.1f} mm']
         if mode is not None:
             lines = [f'mode {self._mode.value}', f'drawn at {SWING_RATE:g} Hz']
         if self._scene.exaggeration != 1.0:
             lines[1] += f', drawn {self._scene.exaggeration:g} times'
-        self._figures.content = '  \n'.join(lines)
+        self._figures.content = _lines(*lines)
         by = self._scene.coloured_by
         self._legend.content = '' if by == 'none' else _legend(by, self._scene.top)
 
@@ -213,12 +226,30 @@ def _units(model: Model) -> tuple[str, str]:
             ' or '.join(['N m'] * turns + ['N'] * slides))
 
 
+def _within(low: float, high: float, value: Any) -> float:
+    """A number that a page sent, which may be anything but what its slider allows."""
+    number = float(value)
+    return min(max(number, low), high) if number == number else low
+
+
+def _one_of(options: Iterable[str], value: Any) -> str:
+    """The option that a page sent, or the first one if it is none."""
+    return value if value in (known := list(options)) else known[0]
+
+
+def _lines(*lines: str) -> str:
+    """Text as HTML, whatever is in it."""
+    return (f'<div style="font-size: .875rem; line-height: 1.55; padding: 0 .75rem .5rem">'
+            f'{"<br>".join(html_text(line, 300) for line in lines)}</div>')
+
+
 def _legend(by: str, top: float) -> str:
     """The scale of the colours as HTML."""
     low = -top if by == 'strain' else 0.0
     stops = ', '.join('rgb({:.0f} {:.0f} {:.0f})'.format(*(255.0 * colour))
                       for colour in shades(np.linspace(low, top, 5), top, by))
-    words = ''.join(f'<span>{text}</span>' for text in (told(low, by), by, told(top, by)))
+    words = ''.join(f'<span>{html_text(text)}</span>'
+                    for text in (told(low, by), by, told(top, by)))
     return (f'<div style="font-size: .8em; padding: 0 1em .6em">'
             f'<div style="height: .8em; background: linear-gradient(90deg, {stops})"></div>'
             f'<div style="display: flex; justify-content: space-between">{words}</div></div>')

@@ -13,6 +13,7 @@ from flex_dynamics import Model
 from flex_viz.elastic import flexible_links
 from flex_viz.outline import outline
 from flex_viz.run import Run, scale, table
+from flex_viz.shown_text import legend_text, no_formulas, plain, plot_text
 
 LINK, BEAM, GHOST = '#4d4f53', '#1f6fc4', '#c4c4c4'
 ELEVATION, AZIMUTH = 18.0, -62.0      # deg
@@ -38,19 +39,19 @@ def _time(figure: Any, run: Run) -> None:
     factors, words = scale(run)
     for column, name in enumerate(run.joints):
         factor = factors[column]
-        line, = axes[0].plot(run.time, factor * run.q[:, column], label=name)
+        line, = axes[0].plot(run.time, factor * run.q[:, column], label=legend_text(name))
         if run.set_points is not None:
             axes[0].plot(run.time, factor * run.set_points[:, column], '--', lw=0.8,
                          color=line.get_color())
         if run.efforts is not None:
-            axes[2].plot(run.time, run.efforts[:, column], label=name, lw=1.0)
+            axes[2].plot(run.time, run.efforts[:, column], lw=1.0)
     ways, forces = (' or '.join(sorted({word.split(', ')[part] for word in words}))
                     for part in (0, 1))
     axes[0].set_ylabel(f'joints (set-points dashed), {ways}')
     if len(run.joints) > 1:
         axes[0].legend(ncols=min(len(run.joints), 6), fontsize=8)
     axes[1].plot(run.time, 1e3 * run.deflection, color=BEAM)
-    axes[1].set_ylabel(f'deflection of {run.tool}, mm')
+    axes[1].set_ylabel(f'deflection of {plot_text(run.tool, 30)}, mm')
     axes[2].set_ylabel(f'joint efforts, {forces}')
     axes[2].set_xlabel('simulated time, s')
     for axis in axes:
@@ -89,8 +90,8 @@ def _poses(figure: Any, model: Model, times: Sequence[float], states: Sequence[n
         frame(axis, middle, half)
         axis.set_title(f'{time:.2f} s', fontsize=10)
     how = 'as it is' if factor == 1.0 else f'drawn {factor:g} times as large'
-    figure.suptitle(f'{model.robot.name}: deflection {how}, straight links in grey', fontsize=10,
-                    y=0.99)
+    figure.suptitle(f'{plot_text(model.robot.name, 50)}: deflection {how}, straight links in grey',
+                    fontsize=10, y=0.99)
 
 
 def view(points: np.ndarray) -> tuple[np.ndarray, float]:
@@ -125,8 +126,8 @@ def plot_sheet(path: Path, run: Run, moments: Sequence[float], exaggeration: flo
     figure = Figure(figsize=(11.0, 14.0), dpi=90)
     parts: Any = figure.subfigures(4, 1, height_ratios=(2.0, 2.3, 2.3, 7.0))
     words, true, larger, plots = parts
-    words.text(0.05, 0.92, f'{run.model.robot.name}\n\n{table(run)}', family='monospace',
-               fontsize=8, va='top')
+    words.text(0.05, 0.92, no_formulas(f'{plain(run.model.robot.name)}\n\n{table(run)}'),
+               family='monospace', fontsize=8, va='top')
     at = run.at(moments)
     _poses(true, run.model, run.time[at], run.q[at], 1.0)
     _poses(larger, run.model, run.time[at], run.q[at], exaggeration)

@@ -1,6 +1,7 @@
 """Wrenches on the robot as arrows, in RViz and in the browser alike."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,7 @@ class Push:
 
     def told(self) -> str:
         """Its size in words."""
-        sizes = ((float(np.linalg.norm(self.force)), 'N'),
-                 (float(np.linalg.norm(self.moment)), 'N m'))
+        sizes = ((math.hypot(*self.force), 'N'), (math.hypot(*self.moment), 'N m'))
         return ', '.join(f'{size:.3g} {unit}' for size, unit in sizes if size) or '0 N'
 
 
@@ -30,7 +30,7 @@ def arrow(tip: np.ndarray, vector: np.ndarray, reach: float) -> np.ndarray | Non
     Its length grows with the logarithm of the vector's, from a twentieth of the robot's reach (m):
     a push of 1 N is seen and one of 1 kN does not fill the room. None without a direction.
     """
-    size = float(np.linalg.norm(vector))
+    size = math.hypot(*vector)
     if size < 1e-12:
         return None
     length = reach * min(0.05 * (1.0 + np.log10(1.0 + size)), 0.4)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from flex_dynamics import Model
+from flex_viz.shown_text import plain
 
 
 class RunError(RuntimeError):
@@ -71,7 +72,7 @@ def rows(run: Run) -> list[tuple[str, ...]]:
                            for values in (run.commands, run.efforts))
         numbers = (start, goal, end, end - goal, command, effort)
         forms = ('.3f', '.3f', '.3f', '.3f', '.1f', '.1f')
-        out.append((name, unit, *(format(number, form) if np.isfinite(number) else '-'
+        out.append((plain(name, 40), unit, *(format(number, form) if np.isfinite(number) else '-'
                                   for number, form in zip(numbers, forms))))
     return out
 
@@ -82,7 +83,7 @@ def notes(run: Run) -> list[str]:
     last_second = deflection[run.time >= run.time[-1] - 1.0]
     first, last = (model.energy(q, v) for q, v in ((run.q[0], run.v[0]), (run.q[-1], run.v[-1])))
     told = [
-        f'deflection of {run.tool}: largest {1e3 * deflection.max():.1f} mm at '
+        f'deflection of {plain(run.tool)}: largest {1e3 * deflection.max():.1f} mm at '
         f'{run.time[deflection.argmax()]:.3f} s; at the end {1e3 * deflection[-1]:.1f} mm, still '
         f'moving by {1e3 * np.ptp(last_second):.2f} mm in the last second',
         f'energy gained: {sum(last) - sum(first):.1f} J (kinetic {last[0] - first[0]:.1f}, strain '

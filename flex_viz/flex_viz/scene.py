@@ -15,12 +15,12 @@ from flex_dynamics import Model
 from flex_viz.bent_robot import Bent, BentRobot
 from flex_viz.colours import Range, rounded_up, shades
 from flex_viz.elastic import scaled, tip_frame
-from flex_viz.mesh_file import MeshError, load_mesh
+from flex_viz.mesh_limits import LARGEST_ROBOT, MeshError
 from flex_viz.moved import Moved
 from flex_viz.pushes import FORCE, MOMENT, THIN, Push, arrow
-from flex_viz.solids import solid
+from flex_viz.shown_text import plain
 from flex_viz.tip_way import TipWay
-from flex_viz.visuals import Visual, mesh_path
+from flex_viz.visuals import Visual, visual_corners
 
 SHADES = 9
 GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
@@ -90,25 +90,24 @@ class Scene:
     def _add_rigid(self) -> list[tuple[list[tuple[str, Visual]], Moved]]:
         """The visuals of rigid links, those of one colour together."""
         groups: dict[tuple, list[tuple[str, Visual, np.ndarray]]] = defaultdict(list)
+        left = LARGEST_ROBOT
         for link, visuals in self.robot.visuals.items():
             for visual in visuals:
                 try:
-                    corners = self._corners(visual)
+                    corners = visual_corners(visual, self.model.robot)
+                    if len(corners) // 3 > left:
+                        raise MeshError(f'all meshes: expected {LARGEST_ROBOT} triangles at most, '
+                                        'found more')
                 except MeshError as error:
-                    self.robot.problems.append(f'a visual is not drawn: {error}')
+                    self.robot.problems.append(f'a visual of link {plain(link)} is not drawn: '
+                                               f'{error}')
                     continue
+                left -= len(corners) // 3
                 groups[visual.colour].append((link, visual, corners))
         return [([(link, visual) for link, visual, _ in group], Moved(
             self._scene, f'/rigid/{at}', [corners for *_, corners in group],
             color=np.array(colour[:3]), opacity=colour[3] if colour[3] < 1.0 else None,
             flat_shading=True)) for at, (colour, group) in enumerate(groups.items())]
-
-    def _corners(self, visual: Visual) -> np.ndarray:
-        """Corners (3 f, 3), m, of the triangles of a visual in its own frame."""
-        if visual.kind == 'mesh':
-            path = mesh_path(visual.mesh, self.model.robot)
-            return (load_mesh(path) * visual.size).reshape(-1, 3)
-        return solid(visual.kind) * visual.size
 
     def forget(self) -> None:
         """Begin the tip's way and the range of the colours anew."""
@@ -185,8 +184,9 @@ class Scene:
                     lines.append(line)
                     place = line[0]      # words at its tail, where the robot is not
             if push.frame not in self._labels:
+                # By number: a slash in a frame's name would make it a part of another node.
                 self._labels[push.frame] = self._scene.add_label(
-                    f'/wrenches/{push.frame}', push.told(), anchor='top-center')
+                    f'/wrenches/label/{len(self._labels)}', push.told(), anchor='top-center')
             label = self._labels[push.frame]
             label.text, label.position = push.told(), place
         for handle, lines in zip(self._arrows, found):

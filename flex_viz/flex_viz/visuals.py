@@ -5,12 +5,16 @@ import os
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote
 
 import numpy as np
 
 from flex_description.robot import Robot
 from flex_description.rotations import from_rpy, pose
+from flex_viz.mesh_file import load_mesh
+from flex_viz.mesh_limits import MeshError, check_size
+from flex_viz.shown_text import plain
+from flex_viz.solids import solid
 
 GREY = (0.45, 0.47, 0.50, 1.0)
 
@@ -84,13 +88,39 @@ def _visual(element: ElementTree.Element, palette: dict) -> Visual | None:
 
 
 def mesh_path(uri: str, robot: Robot) -> Path:
-    """The file of a mesh: package:// in the ament prefixes, file://, or beside the URDF."""
-    parts = urlparse(uri)
-    if parts.scheme == 'package':
+    """The file of a mesh: package:// in the ament prefixes, file://, or beside the URDF; MeshError
+    if `uri` is no address."""
+    scheme, found, rest = uri.partition('://')
+    scheme = scheme.lower()
+    # Not urlparse, which takes brackets in a name for an address of the Internet.
+    package, _, inside = unquote(rest).partition('/')
+    if found and scheme == 'package':
         prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-        inside = unquote(parts.path).lstrip('/')
-        places = [Path(prefix) / 'share' / parts.netloc / inside for prefix in prefixes if prefix]
-        return next((place for place in places if place.is_file()), Path(parts.netloc) / inside)
-    if parts.scheme == 'file':
-        return Path(unquote(parts.path))
+        places = [Path(prefix) / 'share' / package / inside.lstrip('/')
+                  for prefix in prefixes if prefix]
+        return next(filter(_is_file, places), Path(package) / inside.lstrip('/'))
+    if found and scheme == 'file':
+        return Path('/') / inside      # behind the name of a host, which is this one
+    if found:
+        raise MeshError(f'{plain(uri, 300)}: expected package://, file:// or a path')
     return Path(robot.source).resolve().parent / uri
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:      # a name that is too long, a folder that may not be read
+        return False
+
+
+def visual_corners(visual: Visual, robot: Robot) -> np.ndarray:
+    """Corners (3 f, 3), m, of the triangles of a visual in its own frame; MeshError if it cannot
+    be drawn."""
+    if visual.kind != 'mesh':
+        corners = solid(visual.kind) * visual.size
+        check_size(corners, visual.kind)
+        return corners
+    path = mesh_path(visual.mesh, robot)
+    corners = (load_mesh(path) * visual.size).reshape(-1, 3)
+    check_size(corners, plain(path, 300))
+    return corners

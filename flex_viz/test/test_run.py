@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 from PIL import Image
-from rosbags.rosbag2 import Writer
+from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from flex_description import load_robot
@@ -103,10 +103,10 @@ def test_the_animation_moves_in_real_time(run, tmp_path):
 class Recorded:
     """Writes a bag as the simulator does."""
 
-    def __init__(self, path, version=9):
+    def __init__(self, path, version=9, plugin=StoragePlugin.SQLITE3):
         self.store = get_typestore(Stores.ROS2_JAZZY)
         self.store.register(get_types_from_msg(FLEX_STATE, 'flex_msgs/msg/FlexState'))
-        self.writer = Writer(path, version=version)
+        self.writer = Writer(path, version=version, storage_plugin=plugin)
         self.writer.open()
         self.topics = {}
 
@@ -125,8 +125,8 @@ class Recorded:
                    joint_count=4, position=np.array(q), velocity=np.zeros(len(q)))
 
 
-def record(path, run, names=None, namespace=''):
-    bag = Recorded(path)
+def record(path, run, names=None, namespace='', plugin=StoragePlugin.SQLITE3):
+    bag = Recorded(path, plugin=plugin)
     bag.write(f'{namespace}/robot_description', 'std_msgs/msg/String', data=run.model.robot.urdf)
     names = list(names or run.model.names)
     bag.state(9 * 10**9, names, run.q[0], f'{namespace}/flex_state')      # before a reset
@@ -176,3 +176,54 @@ def test_bad_bags_are_refused_in_a_sentence(run, tmp_path, capsys):
         read_run(tmp_path / 'nan', robot='cibicik_arm')
     assert main([str(tmp_path / 'none')]) == 1
     assert capsys.readouterr().err.startswith('plot: ')
+
+
+@pytest.mark.parametrize('plugin', [StoragePlugin.SQLITE3, StoragePlugin.MCAP])
+def test_mutants_of_a_bag_give_a_run_or_a_sentence(run, tmp_path, plugin):
+    """Seeded: bytes changed, cut off and cut out, in the data and in metadata.yaml."""
+    record(tmp_path / 'bag', run, plugin=plugin)
+    rng, ends = np.random.default_rng(20240612), {'run': 0, 'sentence': 0}
+    for path in sorted((tmp_path / 'bag').iterdir()):
+        whole = path.read_bytes()
+        for _ in range(40):
+            changed = bytearray(whole)
+            place = int(rng.integers(len(changed)))
+            kind = rng.integers(4)
+            if kind == 0:
+                del changed[place:]
+            elif kind == 3:
+                changed[place] ^= 1
+            elif kind == 1:
+                del changed[place:place + int(rng.integers(1, 100))]
+            else:
+                for at in rng.integers(len(changed), size=int(rng.integers(1, 20))):
+                    changed[at] = rng.integers(256)
+            path.write_bytes(bytes(changed))
+            try:
+                assert len(read_run(tmp_path / 'bag').time) >= 2
+                ends['run'] += 1
+            except RunError as error:
+                assert len(str(error)) < 1000
+                ends['sentence'] += 1
+        path.write_bytes(whole)
+    assert min(ends.values()) > 0      # it tries both
+
+
+def test_states_of_a_bag_that_cannot_be_are_left_out(run, tmp_path):
+    names, q = run.model.names, run.q[0]
+    bag = Recorded(tmp_path / 'bag')
+    for at, state in enumerate((q, q + 1e308, q, q[:-1], q)):
+        bag.state(at, names, state)
+    bag.writer.close()
+    assert len(read_run(tmp_path / 'bag', robot='cibicik_arm').time) == 3
+    bag = Recorded(tmp_path / 'short')
+    bag.state(0, names, q[:-1])
+    bag.writer.close()
+    with pytest.raises(RunError, match='a number a name'):
+        read_run(tmp_path / 'short', robot='cibicik_arm')
+    bag = Recorded(tmp_path / 'path')
+    bag.state(0, names, q)
+    bag.write('/robot_description', 'std_msgs/msg/String', data='/etc/passwd')
+    bag.writer.close()
+    with pytest.raises(RunError, match='expected XML in its robot_description'):
+        read_run(tmp_path / 'path')

@@ -1,5 +1,6 @@
 """view.launch.py in a browser: the page, its buttons through the whole graph, a clean console."""
 import re
+import socket
 import tempfile
 import unittest
 from pathlib import Path
@@ -14,6 +15,7 @@ from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_ros.actions import Node
+from raw_request import request
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import GetSimulationState
 
@@ -68,6 +70,21 @@ class TestPage(unittest.TestCase):
         finally:
             page.close()
 
+    def test_other_pages_and_those_without_the_token_are_refused(self, proc_output):
+        name = socket.gethostname()
+        near = self.graph.until(lambda: self.said(proc_output, '127.0.0.1'), 'the page', PATIENCE)
+        wide = self.graph.until(lambda: self.said(proc_output, name), 'the open page', PATIENCE)
+        found = re.fullmatch(rf'http://{re.escape(name)}:(\d+)/([\w-]{{32}})/', wide)
+        port, token = int(found[1]), found[2]
+
+        def status(path, origin, port):
+            return request(port, path, Host=f'127.0.0.1:{port}', Origin=origin)[0]
+        own = f'http://127.0.0.1:{port}'
+        assert status(f'/{token}/', own, port) == 101
+        assert status('/', own, port) == status(f'/{token}/', 'http://evil.example', port) == 403
+        for origin in ('http://evil.example', 'null'):
+            assert status('/', origin, int(near.rpartition(':')[2])) == 403
+
     @staticmethod
     def said(proc_output, host):
         """The address on this host that a viewer told."""
@@ -117,4 +134,6 @@ class TestEnd(unittest.TestCase):
         everything = ''.join(texts.values())
         assert 'Traceback' not in everything
         warned = re.findall(r'\[wide\.open_viewer\]: listening on 0\.0\.0\.0: anyone', everything)
+        refused = re.findall(r'\[wide\.open_viewer\]: request refused: expected', everything)
+        assert refused, everything
         assert len(warned) == 1 and '[viewer]: listening on' not in everything

@@ -170,6 +170,24 @@ class TestViz(unittest.TestCase):
             self.picture(lambda markers: ('wrenches', 0) in markers
                          and markers['wrenches', 0].action == Marker.DELETE)
 
+    def test_wrenches_that_cannot_be_drawn_are_ignored(self):
+        """Bytes that are no message, numbers beyond every robot, frames of any length."""
+        message = WrenchStamped()
+        message.header.frame_id = 'tool'
+        message.wrench.force.x, message.wrench.torque.z = 1.7e308, -1.7e308
+        long = WrenchStamped()
+        long.header.frame_id = 'x' * 100_000
+
+        def garbage():
+            for topic in (self.pushes, self.applied):
+                for data in (b'\0\1\0\0' + b'\xff' * 4, b'\0\1\0\0' + bytes(range(256)), message,
+                             long):
+                    topic.publish(data)
+        for _ in range(5):
+            markers = self.picture(also=garbage)
+            assert all(marker.action == Marker.DELETE for key, marker in markers.items()
+                       if key[0] == 'wrenches')
+
     def test_a_node_that_ends_takes_its_markers_along(self):
         self.graph.listen(MarkerArray, 'gone/markers')
         states = self.graph.node.create_publisher(FlexState, 'gone/flex_state', 10)
@@ -219,6 +237,6 @@ class TestEnd(unittest.TestCase):
         for node in ('state_publisher', 'markers'):
             text = b''.join(io.text for io in proc_output
                             if io.process_name.startswith(node)).decode()
-            assert 'Traceback' not in text
+            assert 'Traceback' not in text and 'x' * 1000 not in text
             warned = [line for line in text.splitlines() if 'state ignored' in line]
             assert 1 <= len(warned) <= 3 + TestViz.bad_for, text

@@ -23,6 +23,7 @@ from flex_viz.nodes.pace import at_rate
 from flex_viz.nodes.wrenches import Wrenches
 from flex_viz.pushes import Push
 from flex_viz.robot_markers import Options, RobotMarkers
+from flex_viz.shown_text import plain
 
 # Parameters that may be set while the node runs, and the options that they are.
 LIVE = {'colour_by': 'coloured_by', 'colour_top': 'top', 'exaggeration': 'exaggeration',
@@ -56,8 +57,9 @@ class Markers(Node):
         self.add_on_set_parameters_callback(self._on_parameters)
         at_rate(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
-        self.get_logger().info(f'{model.robot.name}: {len(self._drawing.robot.skins)} bent links '
-                               f'in frame {self._frame}')
+        self.get_logger().info(f'{plain(model.robot.name)}: '
+                               f'{len(self._drawing.robot.skins)} bent links in frame '
+                               f'{plain(self._frame)}')
 
     def _declare_options(self) -> Options:
         return Options(

@@ -31,6 +31,7 @@ from flex_viz.goals import read_goals
 from flex_viz.marker import words
 from flex_viz.marker_bytes import marker_array
 from flex_viz.modes import JOINTS, modes
+from flex_viz.shown_text import plain
 
 RATE = 30.0      # states a second
 
@@ -51,7 +52,8 @@ class Modes(Node):
         self._q = model.statics(pose)[0]
         self._modes = modes(model, self._q, joints)
         if not self._modes:
-            raise NodeError(f'robot {model.robot.name} has no elastic mode with joints {joints}')
+            raise NodeError(f'robot {plain(model.robot.name)} has no elastic mode with '
+                            f'joints {joints}')
         self._reach = BentRobot(model).reach()
         self._swing = declare(self, 'swing', 0.1, 'm that the most moved point swings', lower=0.0,
                               upper=1e3)
@@ -67,7 +69,7 @@ class Modes(Node):
         self.create_timer(1.0 / RATE, self._show, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         told = ', '.join(f'{mode.frequency:.4g}' for mode in self._modes)
-        self.get_logger().info(f'{model.robot.name}, joints {joints}: modes at {told} Hz')
+        self.get_logger().info(f'{plain(model.robot.name)}, joints {joints}: modes at {told} Hz')
 
     def _on_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
         """Ranges are checked by rclpy itself."""

@@ -24,6 +24,7 @@ from flex_dynamics.nodes.state_input import State
 from flex_viz.frames import Edges, Frames, read_point
 from flex_viz.nodes.latest_state import LatestState
 from flex_viz.nodes.words import declare_words
+from flex_viz.shown_text import plain
 from flex_viz.transform_bytes import TransformBytes
 
 
@@ -56,7 +57,7 @@ class StatePublisher(Node):
         # Twice as often as needed: a timer has any phase against the stamps of the states.
         self.create_timer(0.5 / rate, self._look, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
-        self.get_logger().info(f'{model.robot.name}: {len(model.robot.links)} links, '
+        self.get_logger().info(f'{plain(model.robot.name)}: {len(model.robot.links)} links, '
                                f'{len(model.robot.frames) + len(points)} frames on beams')
 
     def _look(self) -> None:

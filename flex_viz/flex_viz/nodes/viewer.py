@@ -29,17 +29,16 @@ from flex_viz.nodes.latest_state import Latest, LatestState
 from flex_viz.nodes.pace import at_rate
 from flex_viz.nodes.words import declare_words
 from flex_viz.nodes.wrenches import Wrenches
+from flex_viz.shown_text import plain
+from flex_viz.web_access import Access, AccessError
 
 MISSING = ''
 try:
-    import viser
-
     from flex_viz.panel import Actions, Panel
     from flex_viz.scene import Scene
+    from flex_viz.web_server import GuardedServer, WebServerError
 except ImportError as error:      # no rosdep key brings it
     MISSING = str(error)
-
-LOOPBACK = ('127.0.0.1', 'localhost', '::1')
 
 
 class Viewer(Node):
@@ -49,10 +48,10 @@ class Viewer(Node):
         super().__init__('viewer')
         if MISSING:
             raise NodeError(f'the viewer needs the Python package viser ({MISSING}): '
-                            'pip install viser')
+                            "pip install 'viser~=1.1.1'")
         self.model = model = declare_model(self)
         host = declare(self, 'host', '127.0.0.1', 'address to serve; 0.0.0.0 for other machines '
-                       'too', fixed=True)
+                       'too, who then need the token in the address that is logged', fixed=True)
         port = declare(self, 'port', 8080, 'port to serve; the next free one if it is taken',
                        lower=1, upper=65535, fixed=True)
         rate = declare(self, 'rate', 30.0, 'pictures a second of wall time', lower=0.1,
@@ -64,13 +63,7 @@ class Viewer(Node):
                       'empty: the last link', fixed=True)
         if tip:
             model.pose(np.zeros(model.n), tip)
-        try:
-            self._server = viser.ViserServer(host=host, port=port, verbose=False,
-                                             label=f'flex: {model.robot.name}')
-        except OSError as error:
-            raise NodeError(f'parameter host: expected an address of this machine, found '
-                            f'{host!r}: {error}') from None
-        self.address = f'http://{host}:{self._server.get_port()}'
+        self._server = self._serve(host, port)
         self._scene = Scene(self._server, model, tip)
         for problem in self._scene.robot.problems:
             self.get_logger().warning(problem)
@@ -85,10 +78,27 @@ class Viewer(Node):
         self._wrenches = Wrenches(self, model)
         at_rate(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
-        if host not in LOOPBACK:
-            self.get_logger().warning(f'listening on {host}: anyone who reaches this machine can '
-                                      'look at this robot and push it')
-        self.get_logger().info(f'{model.robot.name}: look at {self.address}')
+        access = self._server.access
+        if not access.loopback:
+            self.get_logger().warning(f'listening on {host}: anyone who reaches this machine and '
+                                      'has the address below can look at this robot and push it')
+        self.get_logger().info(f'{plain(model.robot.name)}: look at '
+                               f'{access.address(self._server.get_port())}')
+
+    def _serve(self, host: str, port: int) -> GuardedServer:
+        hosts = declare_words(self, 'allowed_hosts', 'further names by which browsers may reach '
+                              'the page, NAME or NAME:PORT, as with a forwarded port')
+        origins = declare_words(self, 'allowed_origins', 'further pages that may use the '
+                                'websocket, http://NAME:PORT; none: programs that are no browsers')
+        try:
+            access = Access(host, hosts, origins)
+            return GuardedServer(access, port, f'flex: {plain(self.model.robot.name)}',
+                                 self._warn)
+        except (AccessError, WebServerError) as error:
+            raise NodeError(f'viewer: {error}') from None
+
+    def _warn(self, text: str) -> None:
+        self.get_logger().warning(text, throttle_duration_sec=1.0)
 
     # Buttons --------------------------------------------------------------------------------
 
@@ -123,7 +133,7 @@ class Viewer(Node):
         wanted = request.wrench.wrench.force
         wanted.x, wanted.y, wanted.z = map(float, force)
         request.duration.sec, request.duration.nanosec = divmod(round(1e9 * span), 10**9)
-        self._ask(self._push, request, f'pushed {self._scene.tip} with '
+        self._ask(self._push, request, f'pushed {plain(self._scene.tip)} with '
                   f'{np.linalg.norm(force):g} N for {span:g} s')
 
     def _ask(self, client: Any, request: Any, done: str) -> None:
@@ -133,7 +143,11 @@ class Viewer(Node):
             return
 
         def told(future: Any) -> None:
-            response = future.result()
+            try:
+                response = future.result()
+            except Exception as error:      # an answer that could not be read
+                self._panel.answer(f'{client.srv_name}: {error}')
+                return
             if isinstance(response, ApplyWrench.Response):
                 self._panel.answer(done if response.success else response.message)
                 return
@@ -159,7 +173,7 @@ class Viewer(Node):
                 round(1e9 * at), 10**9)
             message.points.append(point)
         self._trajectory.publish(message)
-        self._panel.answer(f'on the way to {name}, {span:g} s')
+        self._panel.answer(f'on the way to {plain(name, 50)}, {span:g} s')
 
     # Pictures -------------------------------------------------------------------------------
 
@@ -188,7 +202,8 @@ class Viewer(Node):
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         return (DiagnosticStatus.OK, 'running' if self._state else 'waiting for a state', {
-            'address': self.address,
+            'port': self._server.get_port(),      # the token is for the log alone
+            'requests refused': self._server.refused,
             'states received': self._input.received,
             'states rejected': self._input.rejected,
             'pictures': self._pictures,

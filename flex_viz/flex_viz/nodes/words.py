@@ -6,6 +6,7 @@ from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 
 from flex_dynamics.nodes.common import NodeError
+from flex_viz.shown_text import plain
 
 
 def declare_words(node: Node, name: str, description: str) -> list[str]:
@@ -19,5 +20,5 @@ def declare_words(node: Node, name: str, description: str) -> list[str]:
     value = node.get_parameter(name).value
     words = [value] if isinstance(value, str) else list(value or ())
     if not all(isinstance(word, str) for word in words):
-        raise NodeError(f'parameter {name}: expected words, found {value!r}')
+        raise NodeError(f'parameter {name}: expected words, found {plain(value)}')
     return [word for word in words if word.strip()]

@@ -11,9 +11,11 @@ from rclpy.qos import QoSProfile
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare
 from flex_viz.pushes import Push
+from flex_viz.shown_text import plain
 
 # What was asked for, of a sensor or a person, and what a simulator says that it does.
 TOPICS = ('external_wrench', 'applied_wrench')
+LARGEST = 1e12      # N, N m; what is beyond would not be drawn as an arrow
 
 
 class Wrenches:
@@ -40,10 +42,10 @@ class Wrenches:
         try:
             self._model.pose(np.zeros(self._model.n), push.frame)
         except DynamicsError as error:
-            self._ignore(str(error))
+            self._ignore(plain(error, 200))
             return
-        if not (np.isfinite(push.force).all() and np.isfinite(push.moment).all()):
-            self._ignore('expected finite numbers')
+        if not (np.abs((push.force, push.moment)) <= LARGEST).all():      # not so with NaN either
+            self._ignore(f'expected finite numbers up to {LARGEST:g} N or N m')
             return
         self._heard[push.frame] = time.monotonic(), push
 
