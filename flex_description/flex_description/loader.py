@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from flex_description.element import Element
-from flex_description.errors import nearest
+from flex_description.errors import misspelt, nearest, quoted
 from flex_description.flexible import FlexibleParts, read_flexible
 from flex_description.inertia import link_inertia
 from flex_description.mismatch import mismatch
@@ -26,6 +26,7 @@ from flex_description.robot import (
     Link,
     Robot,
 )
+from flex_description.reading.urdf_names import warnings_about
 from flex_description.rotations import pose
 from flex_description.source import read_source
 from flex_description.tree import Tree, read_tree
@@ -58,7 +59,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
 
     parts = {name: read_flexible(element, tree) for name, element in elements['flexible'].items()}
     _by_identity([gauge for part in parts.values() for gauge in part.element.all('gauge')], 'name')
-    warnings = list(tree.warnings)
+    warnings = [*warnings_about(root, tuple(EXTENSION)), *tree.warnings]
     inertias = dict(tree.links)
     for name, part in parts.items():
         inertias[name] = built = link_inertia(part.origin, part.beam, part.masses)
@@ -95,9 +96,10 @@ def _refuse_near_misses(root: Element) -> None:
     """Unknown elements under <robot> are other tools'; one that is nearly ours is a misprint."""
     for child in root.children:
         if child.tag not in KNOWN:
-            hint = nearest(child.tag, EXTENSION)
-            if hint.startswith('did you mean'):
-                raise child.error(f'expected a known element, found <{child.tag}>; {hint}')
+            near = misspelt(child.tag, EXTENSION)
+            if near is not None:
+                raise child.error(f'expected a known element, found <{child.tag}>; did you mean '
+                                  f'"{near}"?')
 
 
 def _by_identity(found: list[Element], identity: str | None) -> dict[str, Element]:
@@ -147,10 +149,11 @@ def _joints(tree: Tree, parts: dict[str, FlexibleParts],
     for name, element in elements.items():
         element.allow({'joint', 'stiffness', 'damping', 'motor_inertia', 'gear_ratio'})
         if name not in kinds:
-            element.fail('joint', 'the name of a joint', f'"{name}"; {nearest(name, kinds)}')
+            element.fail('joint', 'the name of a joint', f'{quoted(name)}; '
+                                                         f'{nearest(name, kinds)}')
         if kinds[name] not in ('revolute', 'continuous', 'prismatic'):
             element.fail('joint', 'a revolute, continuous or prismatic joint',
-                         f'"{name}", which is {kinds[name]}')
+                         f'{quoted(name)}, which is {kinds[name]}')
         springs[name] = FlexibleJoint(
             stiffness=element.number('stiffness', above=0.0, unit='N m/rad or N/m'),
             motor_inertia=element.number('motor_inertia', above=0.0, unit='kg m2 or kg'),
@@ -166,7 +169,7 @@ def _unique_frames(tree: Tree, frames: tuple[Frame, ...], parts: dict[str, Flexi
     for frame in frames:
         if frame.name in tree.links:
             raise parts[frame.link].element.error(
-                f'expected the name "{frame.name}" free for the frame at the beam\'s end, found a '
+                f'expected the name {quoted(frame.name)} free for the frame at the beam\'s end, found a '
                 'link of that name; rename the link')
 
 

@@ -206,7 +206,7 @@ def test_blanks_around_names_do_not_count():
 def test_other_tools_elements_are_left_alone(capfd):
     extra = ('<gazebo reference="a"><mu1>0.2</mu1></gazebo><ros2_control name="x" type="system"/>'
              '<transmission name="t"/><material name="blue"/><sensor/>')
-    inside = joint('ab', 'a', 'b').replace('<dynamics', '<dynamics armature="1"').replace(
+    inside = joint('ab', 'a', 'b').replace(
         '<axis', '<hardware/><safety_controller k_velocity="1"/><axis')
     assert robot(extra, inside, links='ab').warnings == ()
     assert capfd.readouterr() == ('', '')

@@ -1,0 +1,91 @@
+"""YAML within limits: nesting, and what aliases make of it, are bounded before anything is built.
+
+`*name` may stand for a thousand items that each stand for a thousand, and `1:1:1:...` is a whole
+number to the base of 60, of any length.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from flex_description.reading.expressions import HEAVIEST
+from flex_description.reading.limits import DEEPEST, LimitError
+
+LONGEST_NUMBER = 100    # characters
+# Tags of xacro for values with a unit, and how many SI units that is.
+UNITS = {'!radians': 1.0, '!degrees': math.pi / 180.0, '!meters': 1.0, '!millimeters': 0.001,
+         '!foot': 0.3048, '!inches': 0.0254}
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader without endless numbers."""
+
+    def short(self, node: yaml.ScalarNode) -> yaml.ScalarNode:
+        if len(node.value) > LONGEST_NUMBER:
+            raise LimitError(f'expected a number of at most {LONGEST_NUMBER} characters, found '
+                             f'{len(node.value)} on line {node.start_mark.line + 1}')
+        return node
+
+
+_Loader.add_constructor('tag:yaml.org,2002:int',
+                        lambda loader, node: loader.construct_yaml_int(loader.short(node)))
+_Loader.add_constructor('tag:yaml.org,2002:float',
+                        lambda loader, node: loader.construct_yaml_float(loader.short(node)))
+
+
+def compose(text: str, aliases: bool = True) -> yaml.Node | None:
+    """The nodes of a document. LimitError, and the errors of yaml, say what is wrong with it.
+
+    aliases: whether they are allowed.
+    """
+    depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent) and not aliases:
+            raise LimitError('expected plain YAML, found an alias (*name); write it out',
+                             event.start_mark.line + 1)
+        # The scanner looks at all open levels for every token: it must not see thousands.
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                raise LimitError(f'expected YAML of at most {DEEPEST} levels, found more',
+                                 event.start_mark.line + 1)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return yaml.compose(text, yaml.SafeLoader)
+
+
+def load(text: str, evaluate: Callable[[str], Any]) -> Any:
+    """The values of a document. evaluate: computes the expressions that have a unit."""
+    node = compose(text)
+    if node is None:
+        return None
+    if _size(node, {}, 0) > HEAVIEST:
+        raise LimitError(f'expected at most {HEAVIEST} values, aliases written out, found more')
+    loader = _Loader('')
+    for tag, factor in UNITS.items():
+        loader.yaml_constructors = {**loader.yaml_constructors, tag: _with_unit(factor, evaluate)}
+    return loader.construct_document(node)
+
+
+def _with_unit(factor: float, evaluate: Callable[[str], Any]) -> Callable:
+    return lambda loader, node: float(evaluate(loader.construct_scalar(node))) * factor
+
+
+def _size(node: yaml.Node, known: dict[int, int], depth: int) -> int:
+    """Values of a node, each alias counted as what it stands for."""
+    if id(node) in known:
+        return known[id(node)]
+    if depth > DEEPEST:
+        raise LimitError('expected aliases that end, found one that contains itself')
+    if isinstance(node, yaml.MappingNode):
+        inner = [part for pair in node.value for part in pair]
+    else:
+        inner = node.value if isinstance(node, yaml.SequenceNode) else []
+    total = 1 + sum(_size(part, known, depth + 1) for part in inner)
+    if isinstance(node, yaml.ScalarNode):
+        total += len(node.value)
+    known[id(node)] = total
+    return total
