@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -73,9 +73,14 @@ class Beam:
             half_y=v.half_y, half_z=v.half_z)
 
 
+@cache
+def _gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.polynomial.legendre.leggauss(points)
+
+
 def quadrature(breakpoints: tuple[float, ...], points: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss stations and weights, `points` of them on every interval."""
-    node, weight = np.polynomial.legendre.leggauss(points)
+    node, weight = _gauss(points)
     start = np.array(breakpoints[:-1])[:, None]
     half = np.diff(breakpoints)[:, None] / 2
     return (start + half * (node + 1)).ravel(), (half * weight).ravel()

@@ -16,8 +16,8 @@ class RobotError(ValueError):
     """
 
     def __init__(self, message: str, source: str = '', line: int | None = None) -> None:
-        where = ':'.join(part for part in (_one_line(source, 4096), str(line or '')) if part)
-        text = _one_line(message, LONGEST_MESSAGE)
+        where = ':'.join(part for part in (one_line(source, 4096), str(line or '')) if part)
+        text = one_line(message, LONGEST_MESSAGE)
         super().__init__(f'{where}: {text}' if where else text)
         self.source = source
         self.line = line
@@ -33,7 +33,7 @@ def _copied(text: str, source: str, line: int | None) -> RobotError:
     return error
 
 
-def _one_line(text: str, longest: int) -> str:
+def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
     """Readable characters only, long words and a long text cut.
 
     Names come from files: an escape sequence in one must not reach the terminal that shows it.

@@ -76,7 +76,8 @@ def _place(beam: Element, link: str, tree: Tree) -> tuple[np.ndarray, float]:
     way = joints[name].origin[:3, 3] - origin[:3, 3]
     length = float(np.linalg.norm(way))
     if length < 1e-9:
-        beam.fail('to', 'a joint away from the start of the beam', f'{quoted(name)} at its very start')
+        beam.fail('to', 'a joint away from the start of the beam',
+                  f'{quoted(name)} at its very start')
     roll = from_rpy(np.array([beam.number('roll', 0.0, unit='rad'), 0.0, 0.0]))
     return pose(along(way) @ roll, origin[:3, 3]), length
 

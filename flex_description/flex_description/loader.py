@@ -1,6 +1,7 @@
 """load_robot: from a file to a frozen Robot."""
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -9,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from flex_description.element import Element
-from flex_description.errors import misspelt, nearest, quoted
+from flex_description.errors import misspelt, nearest, one_line, quoted
 from flex_description.flexible import FlexibleParts, read_flexible
 from flex_description.inertia import link_inertia
 from flex_description.mismatch import mismatch
 from flex_description.modes import read_modes
 from flex_description.outboard import carried
 from flex_description.overlay import read_overlay
+from flex_description.reading.urdf_names import warnings_about
 from flex_description.robot import (
     FlexibleJoint,
     FlexibleLink,
@@ -26,11 +28,11 @@ from flex_description.robot import (
     Link,
     Robot,
 )
-from flex_description.reading.urdf_names import warnings_about
 from flex_description.rotations import pose
 from flex_description.source import read_source
 from flex_description.tree import Tree, read_tree
 
+LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that says what an element is about
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'imu': 'name', 'gravity': None}
@@ -44,6 +46,9 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     source: a path, an XML string, or the name of a bundled robot.
     overlay: a YAML path, the name of a bundled overlay, or a mapping, that adds flexible elements.
     arguments: values for the xacro:arg of a xacro.
+
+    What is read but doubtful, such as a misspelt attribute, is in Robot.warnings, and goes to the
+    logger `flex_description`, which prints it unless the program says otherwise.
     """
     root, urdf, directory = read_source(source, arguments)
     tree = read_tree(root)
@@ -76,8 +81,10 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         joints=joints, frames=frames,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
         gravity=_gravity(elements['gravity']), urdf=urdf, source=root.source,
-        warnings=tuple(warnings))
+        warnings=tuple(one_line(warning) for warning in warnings))
     _freeze(robot)
+    for warning in robot.warnings:
+        LOGGER.warning(warning)
     return robot
 
 
@@ -169,8 +176,8 @@ def _unique_frames(tree: Tree, frames: tuple[Frame, ...], parts: dict[str, Flexi
     for frame in frames:
         if frame.name in tree.links:
             raise parts[frame.link].element.error(
-                f'expected the name {quoted(frame.name)} free for the frame at the beam\'s end, found a '
-                'link of that name; rename the link')
+                f'expected the name {quoted(frame.name)} free for the frame at the end of the '
+                'beam, found a link of that name; rename the link')
 
 
 def _imu(element: Element, tree: Tree, frames: tuple[Frame, ...]) -> Imu:

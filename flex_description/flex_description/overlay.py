@@ -87,7 +87,8 @@ def _elements(text: str, source: str) -> list[Element]:
             for name, body in _items(value, source, quoted(key.value)):
                 element = _element(tag, body, source, _line(name))
                 if identity in element.attributes:
-                    element.fail(identity, 'no such key', f'it beside its name {quoted(name.value)}')
+                    element.fail(identity, 'no such key',
+                                 f'it beside its name {quoted(name.value)}')
                 element.attributes = {identity: name.value, **element.attributes}
                 found.append(element)
     return found
@@ -139,8 +140,8 @@ def _attribute(node: yaml.Node, source: str, name: str) -> str:
     if (isinstance(node, yaml.SequenceNode)
             and all(isinstance(item, yaml.ScalarNode) for item in node.value)):
         return ' '.join(str(item.value) for item in node.value)
-    raise RobotError(f'{cut(name)}: expected a value or a list of values, found {_kind(node)}', source,
-                     _line(node))
+    raise RobotError(f'{cut(name)}: expected a value or a list of values, found {_kind(node)}',
+                     source, _line(node))
 
 
 def _kind(node: yaml.Node) -> str:

@@ -1,7 +1,7 @@
 """xacro to elements that know the line of the xacro file, also through macros and includes.
 
 xacro reads files with minidom, which forgets lines and follows entities, evaluates expressions as
-Python code, and opens every file that it is told to. While it runs, those parts of it are replaced:
+Python code, and opens every file that it is told to. While it runs, those parts of it are replaced
 by a reader that notes file and line on each element, by an evaluator with limits, and by includes
 from the folders of the description only. The notes survive expansion and are taken off after it.
 """

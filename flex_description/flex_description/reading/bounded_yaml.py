@@ -21,7 +21,26 @@ UNITS = {'!radians': 1.0, '!degrees': math.pi / 180.0, '!meters': 1.0, '!millime
 
 
 class _Loader(yaml.SafeLoader):
-    """SafeLoader without endless numbers."""
+    """SafeLoader without endless numbers or nesting. aliases: whether they are allowed."""
+
+    def __init__(self, text: str, aliases: bool = True) -> None:
+        super().__init__(text)
+        self.aliases, self.depth = aliases, 0
+
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
+        """Counts levels on the way down: the scanner looks at all open levels for every token,
+        so it must not see thousands."""
+        event = self.peek_event()
+        if isinstance(event, yaml.AliasEvent) and not self.aliases:
+            raise LimitError('expected plain YAML, found an alias (*name); write it out',
+                             event.start_mark.line + 1)
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise LimitError(f'expected YAML of at most {DEEPEST} levels, found more',
+                             event.start_mark.line + 1)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
     def short(self, node: yaml.ScalarNode) -> yaml.ScalarNode:
         if len(node.value) > LONGEST_NUMBER:
@@ -41,20 +60,7 @@ def compose(text: str, aliases: bool = True) -> yaml.Node | None:
 
     aliases: whether they are allowed.
     """
-    depth = 0
-    for event in yaml.parse(text, yaml.SafeLoader):
-        if isinstance(event, yaml.AliasEvent) and not aliases:
-            raise LimitError('expected plain YAML, found an alias (*name); write it out',
-                             event.start_mark.line + 1)
-        # The scanner looks at all open levels for every token: it must not see thousands.
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > DEEPEST:
-                raise LimitError(f'expected YAML of at most {DEEPEST} levels, found more',
-                                 event.start_mark.line + 1)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    return yaml.compose(text, yaml.SafeLoader)
+    return _Loader(text, aliases).get_single_node()
 
 
 def load(text: str, evaluate: Callable[[str], Any]) -> Any:

@@ -13,7 +13,7 @@ from flex_description.errors import RobotError
 MEGABYTE = 2**20
 # No description that people write comes near these.
 LARGEST_XML = 16 * MEGABYTE
-LARGEST_YAML = 1 * MEGABYTE
+LARGEST_YAML = MEGABYTE // 4    # parsed in Python, some seconds
 LARGEST_TABLE = 64 * MEGABYTE
 
 KINDS = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a pipe (FIFO)'),

@@ -1,5 +1,7 @@
-"""What URDF itself defines, and warnings about what is nearly that: a misspelt attribute or element
-of a standard one would otherwise be passed over in silence, and the physics with it.
+"""What URDF itself defines, and warnings about what is nearly that.
+
+A misspelt attribute or element of a standard one would be passed over in silence, and the physics
+with it.
 
 Elements directly under <robot> may be anybody's, so only misprints of known names are warned of.
 """

@@ -158,15 +158,13 @@ def method(value: object, name: str) -> Function | None:
 
 def _of_mapping(value: dict, name: str) -> Function | None:
     """Of xacro's wrapped mappings too, whose items must come out wrapped."""
-    if name in ('keys', 'values', 'items') and type(value).__name__ != 'NameSpace':
-        return Function(name, lambda: {
-            'keys': lambda: list(value), 'values': lambda: [value[key] for key in value],
-            'items': lambda: [(key, value[key]) for key in value]}[name]())
-    if name in ('get', 'copy') and type(value).__name__ != 'NameSpace':
-        return Function(name, {'get': lambda key, default=None:
-                               value[key] if key in value else default,
-                               'copy': lambda: value}[name])
-    return None
+    if hasattr(type(value), 'top'):  # a namespace, whose names are anybody's
+        return None
+    methods: dict[str, Callable] = {
+        'keys': lambda: list(value), 'values': lambda: [value[key] for key in value],
+        'items': lambda: [(key, value[key]) for key in value], 'copy': lambda: value,
+        'get': lambda key, default=None: next((value[key] for _ in range(key in value)), default)}
+    return Function(name, methods[name]) if name in methods else None
 
 
 def _join(text: str, items: Iterable[str]) -> str:
