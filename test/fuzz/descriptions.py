@@ -1,12 +1,13 @@
-"""Fuzzer of descriptions: mutants of robots end in a robot, or in one line that says what is wrong.
+"""Fuzzer of descriptions: a mutant ends in a robot, or in one line that says what is wrong.
 
-    python3 test/fuzz/descriptions.py --count 200000 --seed 1     # ends with counts; 1 if it found
-    python3 test/fuzz/descriptions.py --seed 1 --only 4711        # one mutant, written out
+    python3 test/fuzz/descriptions.py --count 200000 --seed 1     # prints counts; exit code 1 if
+                                                                  # it found something
+    python3 test/fuzz/descriptions.py --seed 1 --only 4711        # one mutant, written to ./mutant
 
-Every mutant is made from (seed, number) alone. Checked is, of each: no exception but RobotError, in
-one printable line of bounded length that names a place; no endless work, no gigabytes, nothing
-printed; no number in the robot that is not finite. Of a sample of the robots that load: that
-`describe` has its figures, and that Model is built or refuses with DynamicsError.
+Every mutant is made from (seed, number) alone. Checked of each: no exception but RobotError, in
+one printable line of bounded length that names a place; bounded time and memory; nothing printed;
+no number in the robot that is not finite. Of a sample of the robots that load: `describe` has its
+figures, and Model is built or refuses with DynamicsError.
 """
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import descriptions_mutators as mutators
 import numpy as np
@@ -247,10 +249,10 @@ def run(count: int, seed: int, *, first: int = 0, models: bool = True,
     return result
 
 
-def _check(fuzzer: Fuzzer, number: int, models: bool, printed: int, result: Result) -> None:
+def _check(fuzzer: Fuzzer, number: int, models: bool, printed: Printed, result: Result) -> None:
     """Check one mutant, and count it."""
     case = fuzzer.case(number)
-    os.ftruncate(printed, 0)
+    printed.clear()
     begin, outcome, wrong = time.process_time(), '', ''
     signal.setitimer(signal.ITIMER_PROF, SLOWEST)
     signal.setitimer(signal.ITIMER_REAL, 10 * SLOWEST)
@@ -276,13 +278,11 @@ def _check(fuzzer: Fuzzer, number: int, models: bool, printed: int, result: Resu
             raise
         took = time.process_time() - begin
         wrong = f'{type(error).__name__} at {_where(error)}: {str(error)[:300]}'
-        if number < 0:
-            raise
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-    if size := os.fstat(printed).st_size:
-        wrong = wrong or f'printed {os.pread(printed, 300, 0)!r} ({size} bytes)'
+    if text := printed.text():
+        wrong = wrong or f'printed {text}'
     result.count += 1
     result.outcomes[outcome or 'failed'] += 1
     result.mutants[case.kind] += 1
@@ -308,9 +308,29 @@ def _megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+@dataclass
+class Printed:
+    """What came out on standard output and error, of C libraries too, and as Python warnings."""
+
+    file: TextIO
+    warnings: list[warnings.WarningMessage]
+
+    def clear(self) -> None:
+        os.ftruncate(self.file.fileno(), 0)
+        self.warnings.clear()
+
+    def text(self) -> str:
+        if self.warnings:
+            return f'a warning: {self.warnings[0].message}'
+        self.file.flush()
+        if not os.fstat(self.file.fileno()).st_size:
+            return ''
+        return repr(os.pread(self.file.fileno(), 300, 0))
+
+
 @contextlib.contextmanager
-def _guarded() -> Iterator[int]:
-    """Bound time and memory, and catch what is printed: yields the file that it goes to."""
+def _guarded() -> Iterator[Printed]:
+    """Bound time and memory, and catch what is printed."""
     def alarm(*_: object) -> None:
         raise Hang(f'more than {SLOWEST:g} s')
 
@@ -320,7 +340,8 @@ def _guarded() -> Iterator[int]:
     sys.stdout.flush()
     sys.stderr.flush()
     out, err = os.dup(1), os.dup(2)
-    with tempfile.TemporaryFile('w', buffering=1) as file, warnings.catch_warnings():
+    with (tempfile.TemporaryFile('a+') as file,
+          warnings.catch_warnings(record=True) as caught):
         warnings.simplefilter('always')
         number = file.fileno()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, limits[1]))
@@ -329,7 +350,7 @@ def _guarded() -> Iterator[int]:
         os.dup2(number, 1)
         os.dup2(number, 2)
         try:
-            yield number
+            yield Printed(file, caught)
         finally:
             sys.stdout, sys.stderr = streams
             os.dup2(out, 1)

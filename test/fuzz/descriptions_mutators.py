@@ -25,10 +25,10 @@ WORDS = ['', ' ', '\t', 'x', 'auto', 'base', 'link1', 'link2', 'tool', 'joint1',
          'clamped-free', 'pinned-free', 'pinned-pinned', 'craig-bampton', 'revolute', 'fixed',
          'continuous', 'prismatic', 'floating', 'planar', 'true', 'null', '~', '[1, 2]', '{a: b}',
          '${1 + 1}', '$(arg a)', '../x', '/dev/zero', '/etc/passwd', '.', 'a' * 300,
-         'b' * 100_000, '\u202e', '\x85', '\u009b31m', '&lt;b&gt;', '%s%n', "'", '"', '🤖', '\u0000',
+         'b' * 100_000, '\u202e', '\x85', '\u009b31m', '&lt;b&gt;', '%s%n', "'", '"', '🤖', '\0',
          '<script>', '-' * 40, '(' * 200, 'raw', 'mass', 'link1/tip', 'modes.csv', 'modes.npz']
-VECTORS = ['0 0 0', '1 0 0', '0 0 1', '1 2', '1 2 3 4', '0 0 nan', '1e8 0 0', '0 1e8 0', '1e-12 0 0',
-           '1e30 1e30 1e30', '-1 -1 -1', '1e-30 0 0', '0,0,0', '1 1 1', '0 0 1e-10', '3 3 3']
+VECTORS = ['0 0 0', '1 0 0', '0 0 1', '1 2', '1 2 3 4', '0 0 nan', '1e8 0 0', '0 1e8 0',
+           '1e-12 0 0', '1e30 1e30 1e30', '-1 -1 -1', '1e-30 0 0', '0,0,0', '1 1 1', '0 0 1e-10']
 FORMULAS = ['x^2', 'x^2; x^3', 'x', 'x^2/(x-0.1234567)', 'x^2/L', 'sin(x)', 'x^2*sqrt(x)', '1/x',
             'x^-2', '((((x))))', '(' * 20_000, 'x^2' + '+x^2' * 100, 'x^x', 'x^2^x', 'exp(1000*x)',
             'x^2*exp(-x)', ';' * 1000, 'x^2;' * 21, '1-cos(x)', 'cosh(x)-1', 'x^2*(L-x)^0.5',
@@ -274,9 +274,9 @@ def splice(rng: random.Random, root: Node, other: Node) -> str:
 
 
 XML_MUTATORS: list[tuple[int, Callable[[random.Random, Node], str]]] = [
-    (12, set_attribute), (12, scale_numbers), (2, swap_attributes), (2, drop_attribute), (2, rename_attribute),
-    (3, add_attribute), (2, drop_element), (2, repeat_element), (2, move_element),
-    (2, rename_element), (1, wrap_element)]
+    (12, set_attribute), (12, scale_numbers), (2, swap_attributes), (2, drop_attribute),
+    (2, rename_attribute), (3, add_attribute), (2, drop_element), (2, repeat_element),
+    (2, move_element), (2, rename_element), (1, wrap_element)]
 _CHOICES = [work for times, work in XML_MUTATORS for _ in range(times)]
 
 

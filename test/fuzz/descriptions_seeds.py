@@ -1,4 +1,4 @@
-"""Where mutants of descriptions begin: every bundled robot, and small ones with all that we read."""
+"""Where mutants of descriptions begin: every bundled robot, and small ones with all we read."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from flex_description import bundled_robots, load_robot
 LENGTH = 1.5
 SMALL = """<robot name="arm">
   <link name="base"/>
-  <link name="link1"><visual><geometry><cylinder radius="0.05" length="1"/></geometry></visual></link>
+  <link name="link1">
+    <visual><geometry><cylinder radius="0.05" length="1"/></geometry></visual></link>
   <link name="tool"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
     <inertia ixx="0.02" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="joint1" type="revolute"><parent link="base"/><child link="link1"/>
@@ -94,9 +95,9 @@ def seeds() -> Seeds:
     folder = next(iter(robots.values())).parent
     xacro = {path.name: path.read_text() for path in robots.values() if path.suffix == '.xacro'}
     texts = [load_robot(name).urdf for name in robots]
-    bare = small(*VARIANTS[0]).replace('<flexible ', '<gazebo ').replace('</flexible>', '</gazebo>')
-    bare = bare.replace('<flexible_joint ', '<gazebo ').replace('<imu ', '<gazebo ')
-    bare = bare.replace('<gravity ', '<gazebo ')
+    bare = small(*VARIANTS[0]).replace('</flexible>', '</gazebo>')
+    for tag in ('flexible', 'flexible_joint', 'imu', 'gravity'):
+        bare = bare.replace(f'<{tag} ', '<gazebo ')
     ur5 = yaml.safe_load((folder / 'ur5_flexible.yaml').read_text())
     x = np.linspace(0.0, LENGTH, 31)
     return Seeds(

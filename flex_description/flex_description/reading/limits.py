@@ -4,8 +4,8 @@ from __future__ import annotations
 import time
 
 DEEPEST = 100               # nested elements, lists or brackets; a URDF needs six
-MOST_ELEMENTS = 100_000     # of a document, expanded; a robot of a thousand links has 15 000
-MOST_STEPS = 2_000_000      # operations in the expressions of a xacro
+MOST_ELEMENTS = 50_000      # of a document, expanded; a robot of a thousand links has 15 000
+MOST_STEPS = 1_000_000      # operations in the expressions of a xacro
 MOST_CHARACTERS = 20_000_000    # of text that a xacro evaluates
 MOST_SECONDS = 30.0         # of processor time that a xacro may take
 
@@ -35,7 +35,7 @@ class Budget:
         if self.elements > MOST_ELEMENTS:
             raise LimitError(f'expected at most {MOST_ELEMENTS} elements after expansion, '
                              'found more; look for macros that call themselves')
-        self._watch()
+        self.watch()
 
     def step(self, cost: int = 1) -> None:
         self.steps += cost
@@ -43,7 +43,7 @@ class Budget:
             raise LimitError(f'expected expressions of at most {MOST_STEPS} operations, found '
                              'more')
         if self.steps % 64 < cost:
-            self._watch()
+            self.watch()
 
     def text(self, length: int) -> None:
         self.characters += length
@@ -51,7 +51,8 @@ class Budget:
             raise LimitError(f'expected at most {MOST_CHARACTERS} characters of evaluated text, '
                              'found more')
 
-    def _watch(self) -> None:
+    def watch(self) -> None:
+        """Look at the clock."""
         if time.thread_time() > self.end:
             raise LimitError(f'expected a xacro that is expanded within {MOST_SECONDS:g} s, found '
                              'one that takes longer')

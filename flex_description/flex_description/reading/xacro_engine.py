@@ -4,10 +4,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from flex_description.errors import RobotError, quoted
+from flex_description.errors import RobotError
 from flex_description.reading import bounded_yaml, xacro_symbols
 from flex_description.reading.expressions import Evaluator, ExpressionError
 from flex_description.reading.files import (
@@ -54,6 +55,7 @@ class Engine:
             'eval_text': self._eval_text, 'check_attrs': self._check_attrs,
             'handle_macro_call': self._handle_macro_call, 'parse_macro_arg': parse_macro_arg,
             'get_include_files': self._get_include_files, '_global_symbols': symbols,
+            'replace_node': self._replace_node,
             'all_includes': []}
         with (_replaced(xacro, names),
               _replaced(self.substitution, {'_eval': self._eval, '_eval_find': self._find})):
@@ -111,6 +113,31 @@ class Engine:
         self.budget.text(len(value) if isinstance(value, str) else 1)
         return value
 
+    def _replace_node(self, node: Any, by: Any, content_only: bool = False) -> None:
+        """Put other nodes, or their content, in the place of a node. In one go: minidom looks for
+        the place again for every node, a quadratic time that no budget can interrupt."""
+        documents = by if isinstance(by, list) else [] if by is None else [by]
+        moved = [child for document in documents
+                 for child in (list(document.childNodes) if content_only else [document])]
+        self.budget.watch()
+        for document in documents:
+            if content_only:
+                document.childNodes[:] = []
+            elif document.parentNode is not None:
+                document.parentNode.removeChild(document)
+        parent, before, after = node.parentNode, node.previousSibling, node.nextSibling
+        place = parent.childNodes.index(node)
+        parent.childNodes[place:place + 1] = moved
+        row = [before, *moved, after]
+        for left, right in pairwise(row):
+            if left is not None:
+                left.nextSibling = right
+            if right is not None:
+                right.previousSibling = left
+        for child in moved:
+            child.parentNode = parent
+        node.parentNode = node.previousSibling = node.nextSibling = None
+
     def _parse(self, text: object, filename: str | None = None) -> Any:
         """An included file."""
         name = str(filename)
@@ -129,7 +156,7 @@ class Engine:
             # xacro passes over optional includes that raise this kind of exception.
             raise self.xacro.XacroException(exc=_NotReadable(
                 f'{what}: expected a readable UTF-8 text file of at most '
-                f'{largest / MEGABYTE:g} MB, found {error}: {quoted(name)}')) from None
+                f'{largest / MEGABYTE:g} MB, found {error}: "{name[-150:]}"')) from None
 
     def _check_folder(self, name: str, what: str) -> None:
         path = os.path.abspath(name)
@@ -137,7 +164,7 @@ class Engine:
                    for folder in self.folders):
             raise ExpressionError(
                 f'{what}: expected a file in the folder of the description, in its ROS package '
-                f'or in one named by $(find ...), found {quoted(name)}; move it there')
+                f'or in one named by $(find ...), found "{name[-150:]}"; move it there')
 
     def _find(self, package: str) -> str:
         """$(find ...): the share folder of a package, from which files may be read."""
@@ -150,7 +177,8 @@ class Engine:
         name = self.xacro.abs_filename_spec(str(self._eval_text(spec, symbols)))
         fixed = name[:min((name.find(mark) for mark in WILDCARDS if mark in name),
                           default=len(name))]
-        self._check_folder(os.path.dirname(fixed) or os.sep, 'include')
+        # of a pattern, the folder before the first wildcard
+        self._check_folder(name if fixed == name else os.path.dirname(fixed) or os.sep, 'include')
         return self.original['get_include_files'](spec, symbols)
 
     def _load_yaml(self, filename: str) -> Any:
@@ -169,6 +197,8 @@ def _folders(directory: Path) -> list[str]:
     """The folder of a description and the ROS package that it lies in, links resolved or not."""
     found: list[str] = []
     for folder in {Path(os.path.abspath(directory)), Path(os.path.realpath(directory))}:
+        if folder == folder.parent:
+            continue  # the root of all files, where a node may be started, is nobody's folder
         found.append(str(folder))
         package = next((up for up in (folder, *folder.parents)
                         if (up / 'package.xml').is_file()), None)
