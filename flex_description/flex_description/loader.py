@@ -50,7 +50,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     What is read but doubtful, such as a misspelt attribute, is in Robot.warnings, and goes to the
     logger `flex_description`, which prints it unless the program says otherwise.
     """
-    root, urdf, directory = read_source(source, arguments)
+    root, urdf, directory, of_xacro = read_source(source, arguments)
     tree = read_tree(root)
     _refuse_near_misses(root)
     elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
@@ -64,7 +64,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
 
     parts = {name: read_flexible(element, tree) for name, element in elements['flexible'].items()}
     _by_identity([gauge for part in parts.values() for gauge in part.element.all('gauge')], 'name')
-    warnings = [*warnings_about(root, tuple(EXTENSION)), *tree.warnings]
+    warnings = [*of_xacro, *warnings_about(root, tuple(EXTENSION)), *tree.warnings]
     inertias = dict(tree.links)
     for name, part in parts.items():
         inertias[name] = built = link_inertia(part.origin, part.beam, part.masses)

@@ -38,8 +38,9 @@ def bundled_overlay(name: str) -> Path | None:
 
 
 def read_source(source: str | os.PathLike[str],
-                arguments: Mapping[str, str] | None = None) -> tuple[Element, str, Path]:
-    """Root element, expanded URDF text and the directory for relative file names.
+                arguments: Mapping[str, str] | None = None,
+                ) -> tuple[Element, str, Path, list[str]]:
+    """Root element, expanded URDF text, the directory for relative file names, and warnings.
 
     arguments: values for the xacro:arg of a xacro.
     """
@@ -59,10 +60,10 @@ def read_source(source: str | os.PathLike[str],
         path = _find(source)
         text, name, directory = read_text(path), str(path), path.resolve().parent
     if 'xmlns:xacro' in text:
-        root, text = expand_xacro(text, name, directory, arguments or {})
+        root, text, warnings = expand_xacro(text, name, directory, arguments or {})
     else:
-        root = read_xml(text, name)
-    return root, text, directory
+        root, warnings = read_xml(text, name), []
+    return root, text, directory, warnings
 
 
 def _find(source: str | os.PathLike[str]) -> Path:

@@ -7,8 +7,6 @@ from the folders of the description only. The notes survive expansion and are ta
 """
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import threading
 from collections.abc import Mapping
@@ -24,6 +22,7 @@ from flex_description.reading.xacro_engine import Engine
 from flex_description.xml_reader import refuse_dtd
 
 NOTE = 'flex_note'
+MOST_WARNINGS = 100
 _lock = threading.Lock()  # xacro keeps its state in globals
 
 
@@ -67,6 +66,7 @@ class _Reading:
     def __init__(self, source: str) -> None:
         self.files: list[str] = [source]
         self.place = (0, 0)
+        self.warnings: list[str] = []
 
     def parse(self, text: str, name: str) -> Any:
         """The document of a file's text."""
@@ -88,28 +88,34 @@ class _Reading:
         if place:
             self.place = _parsed(place, self.files)
 
+    def warn(self, message: str) -> None:
+        number, line = self.place
+        if len(self.warnings) < MOST_WARNINGS:
+            self.warnings.append(f'{self.files[number]}:{line}: xacro: {message}')
+
     def error(self, message: str) -> RobotError:
         number, line = self.place
         return RobotError(message, self.files[number], line or None)
 
 
 def expand_xacro(text: str, source: str, directory: Path,
-                 arguments: Mapping[str, str]) -> tuple[Element, str]:
-    """Expanded root element and its text. directory: where relative includes are looked for."""
+                 arguments: Mapping[str, str]) -> tuple[Element, str, list[str]]:
+    """Expanded root element, its text, and warnings.
+
+    directory: where relative includes are looked for.
+    """
     reading = _Reading(source)
-    printed = io.StringIO()
     with _lock:
         try:
             # xacro looks for includes beside the file on top of its stack.
             main = str(directory / (os.path.basename(source) or 'robot.xacro'))
-            engine = Engine(main, directory, reading.parse, reading.visit)
-            with contextlib.redirect_stderr(printed), contextlib.redirect_stdout(printed):
-                document = reading.parse(text, source)
-                engine.process(document, dict(arguments))
+            engine = Engine(main, directory, reading.parse, reading.visit, reading.warn)
+            document = reading.parse(text, source)
+            engine.process(document, dict(arguments))
             root = _element(document.documentElement, reading.files, None)
             expanded = document.toprettyxml(indent='  ')
             _check_well_formed(expanded, source)
-            return root, expanded
+            return root, expanded, reading.warnings
         except RobotError:
             raise
         except RecursionError:
@@ -122,7 +128,7 @@ def expand_xacro(text: str, source: str, directory: Path,
 
 def _reason(error: Exception) -> str:
     """The message of the innermost exception, and the expression that it came from."""
-    reasons = []
+    reasons: list[Any] = []
     inner: Any = error
     while inner is not None and len(reasons) < 10:
         reasons.append(inner)

@@ -27,11 +27,11 @@ class _Loader(yaml.SafeLoader):
         super().__init__(text)
         self.aliases, self.depth = aliases, 0
 
-    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Counts levels on the way down: the scanner looks at all open levels for every token,
         so it must not see thousands."""
-        event = self.peek_event()
-        if isinstance(event, yaml.AliasEvent) and not self.aliases:
+        event: Any = self.peek_event()
+        if self.check_event(yaml.AliasEvent) and not self.aliases:
             raise LimitError('expected plain YAML, found an alias (*name); write it out',
                              event.start_mark.line + 1)
         self.depth += 1
@@ -42,17 +42,16 @@ class _Loader(yaml.SafeLoader):
         self.depth -= 1
         return node
 
-    def short(self, node: yaml.ScalarNode) -> yaml.ScalarNode:
+    def construct_short_number(self, node: yaml.ScalarNode) -> int | float:
         if len(node.value) > LONGEST_NUMBER:
             raise LimitError(f'expected a number of at most {LONGEST_NUMBER} characters, found '
                              f'{len(node.value)} on line {node.start_mark.line + 1}')
-        return node
+        whole = node.tag.endswith('int')
+        return (self.construct_yaml_int if whole else self.construct_yaml_float)(node)
 
 
-_Loader.add_constructor('tag:yaml.org,2002:int',
-                        lambda loader, node: loader.construct_yaml_int(loader.short(node)))
-_Loader.add_constructor('tag:yaml.org,2002:float',
-                        lambda loader, node: loader.construct_yaml_float(loader.short(node)))
+for _kind in ('int', 'float'):
+    _Loader.add_constructor(f'tag:yaml.org,2002:{_kind}', _Loader.construct_short_number)
 
 
 def compose(text: str, aliases: bool = True) -> yaml.Node | None:
@@ -70,10 +69,12 @@ def load(text: str, evaluate: Callable[[str], Any]) -> Any:
         return None
     if _size(node, {}, 0) > HEAVIEST:
         raise LimitError(f'expected at most {HEAVIEST} values, aliases written out, found more')
-    loader = _Loader('')
+    class Loader(_Loader):
+        """With constructors for the units of this document."""
+
     for tag, factor in UNITS.items():
-        loader.yaml_constructors = {**loader.yaml_constructors, tag: _with_unit(factor, evaluate)}
-    return loader.construct_document(node)
+        Loader.add_constructor(tag, _with_unit(factor, evaluate))
+    return Loader('').construct_document(node)
 
 
 def _with_unit(factor: float, evaluate: Callable[[str], Any]) -> Callable:

@@ -32,20 +32,21 @@ class Engine:
 
     main: path of the main file, beside which relative includes are looked for.
     directory: of the main file. parse: text and file name to a document.
-    visit: told of every element that is worked at.
+    visit: told of every element that is worked at. warn: told of every warning.
     """
 
     def __init__(self, main: str, directory: Path, parse: Callable[[str, str], Any],
-                 visit: Callable[[Any], None]) -> None:
+                 visit: Callable[[Any], None], warn: Callable[[str], None]) -> None:
         import xacro
         from xacro import substitution_args
         self.xacro, self.substitution = xacro, substitution_args
-        self.main, self.parse, self.visit = main, parse, visit
+        self.main, self.parse, self.visit, self.warn = main, parse, visit, warn
         self.folders = _folders(directory)
         self.budget = Budget()
         self.evaluator = Evaluator(self.budget, xacro_symbols.method)
-        self.original = {name: getattr(xacro, name, None) for name in (
+        self.original: dict[str, Any] = {name: getattr(xacro, name, None) for name in (
             'check_attrs', 'eval_all', 'eval_text', 'handle_macro_call', 'get_include_files')}
+        self.find: Any = getattr(substitution_args, '_eval_find', None)
 
     def process(self, document: Any, arguments: dict[str, str]) -> None:
         """Expand a document in place."""
@@ -55,7 +56,8 @@ class Engine:
             'eval_text': self._eval_text, 'check_attrs': self._check_attrs,
             'handle_macro_call': self._handle_macro_call, 'parse_macro_arg': parse_macro_arg,
             'get_include_files': self._get_include_files, '_global_symbols': symbols,
-            'replace_node': self._replace_node,
+            'replace_node': self._replace_node, 'warning': self._warning,
+            'error': self._warning, 'message': _silent, 'print_location': _silent,
             'all_includes': []}
         with (_replaced(xacro, names),
               _replaced(self.substitution, {'_eval': self._eval, '_eval_find': self._find})):
@@ -68,14 +70,18 @@ class Engine:
         def fatal(*words: object) -> None:
             raise xacro.XacroException(' '.join(map(str, words)))
 
-        def silent(*_: object, **__: object) -> str:
-            return ''
-
         return xacro_symbols.symbols(xacro.NameSpace, {
             'load_yaml': self._load_yaml, 'abs_filename': xacro.abs_filename_spec,
             'dotify': xacro.YamlDictWrapper, 'tokenize': _tokenize, 'fatal': fatal,
             'arg': lambda name: xacro.substitution_args_context['arg'][name],
-            'message': silent, 'warning': silent, 'error': silent, 'print_location': silent})
+            'message': _silent, 'warning': self._warning, 'error': self._warning,
+            'print_location': _silent})
+
+    def _warning(self, *words: object, **_: object) -> str:
+        """xacro's own warnings and those that a file asks for, instead of printing them."""
+        self.budget.step()
+        self.warn(' '.join(str(word) for word in words))
+        return ''
 
     def _safe_eval(self, text: str, symbols: Any, _: object = None) -> Any:
         return self.evaluator.evaluate(text, symbols)
@@ -168,8 +174,7 @@ class Engine:
 
     def _find(self, package: str) -> str:
         """$(find ...): the share folder of a package, from which files may be read."""
-        from ament_index_python.packages import get_package_share_directory
-        folder = get_package_share_directory(package)
+        folder = self.find(package)
         self.folders.extend({os.path.abspath(folder), os.path.realpath(folder)})
         return folder
 
@@ -187,6 +192,10 @@ class Engine:
         symbols = self.xacro._global_symbols
         values = bounded_yaml.load(text, lambda part: self.evaluator.evaluate(part, symbols))
         return self.xacro.YamlListWrapper.wrap(values)
+
+
+def _silent(*_: object, **__: object) -> str:
+    return ''
 
 
 class _NotReadable(OSError):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -212,6 +213,10 @@ class _Parser:
         return tree
 
 
+def _bounds(tree: Tree, length: float, low: np.ndarray, high: np.ndarray) -> Bounds:
+    return tree.bounds(low, high, length)
+
+
 def parse(text: str) -> Tree:
     """The tree of a formula; ShapeError says at which column it is wrong."""
     return _Parser(text).parse()
@@ -237,8 +242,7 @@ class Expressions(ModeShapes):
                 x = stations[np.argmin(np.isfinite(jet).all(axis=0))]
                 raise ShapeError(f"expression '{part}': value or derivative is not finite at "
                                  f'x = {x:.6g} m')
-            pole = undefined_near(lambda low, high, tree=tree: tree.bounds(low, high, length),
-                                  length)
+            pole = undefined_near(partial(_bounds, tree, length), length)
             if pole is not None:
                 raise ShapeError(f"expression '{part}': expected a formula that is finite all "
                                  f'along the beam, found a pole near x = {pole:.6g} m')
