@@ -17,8 +17,13 @@ import descriptions  # noqa: E402
 COUNT, SEED = 500, 16
 
 
-def test_a_sample_of_mutants_ends_in_a_robot_or_in_one_line():
-    result = descriptions.run(COUNT, SEED)
+@pytest.fixture(scope='module')
+def fuzzer(tmp_path_factory):
+    return descriptions.Fuzzer(SEED, tmp_path_factory.mktemp('mutants'))
+
+
+def test_a_sample_of_mutants_ends_in_a_robot_or_in_one_line(fuzzer):
+    result = descriptions.run(COUNT, SEED, fuzzer=fuzzer)
     assert result.failures == []
     assert result.count == COUNT and set(result.mutants) == set(descriptions.KINDS)
     # both ends are reached: a fuzzer whose mutants are all refused tests only the first check
@@ -27,12 +32,12 @@ def test_a_sample_of_mutants_ends_in_a_robot_or_in_one_line():
     assert f'{COUNT} mutants: ' in descriptions.report(result)
 
 
-def test_a_mutant_is_made_from_seed_and_number_alone(tmp_path):
-    one, two = (descriptions.Fuzzer(3, tmp_path) for _ in range(2))
+def test_a_mutant_is_made_from_seed_and_number_alone(fuzzer, tmp_path):
+    again = descriptions.Fuzzer(SEED, tmp_path)
     for number in (5, 7, 2, 7):
-        assert one.case(number).files == two.case(number).files
-    other = descriptions.Fuzzer(4, tmp_path)
-    assert [one.case(k).files for k in range(9)] != [other.case(k).files for k in range(9)]
+        assert fuzzer.case(number).files == again.case(number).files
+    again.seed += 1
+    assert [fuzzer.case(k).files for k in range(9)] != [again.case(k).files for k in range(9)]
 
 
 GOOD = partial(load_robot, 'spin_up_beam')
@@ -65,9 +70,8 @@ def bad_length():
     (bad_number, 'Robot.gravity'), (bad_length, 'FlexibleLink.length'),
     (lambda: bytearray(3 * 2**30), 'MemoryError'),
     (lambda: [None for _ in iter(time.process_time, -1.0)], 'Hang')])
-def test_what_is_wrong_is_seen(monkeypatch, tmp_path, load, words):
+def test_what_is_wrong_is_seen(monkeypatch, fuzzer, load, words):
     monkeypatch.setattr(descriptions, 'SLOWEST', 0.5)
-    fuzzer = descriptions.Fuzzer(1, tmp_path)
     monkeypatch.setattr(fuzzer, 'case', lambda number: descriptions.Case('small', load, [], {}))
     result = descriptions.run(1, 1, fuzzer=fuzzer, models=False)
     assert len(result.failures) == 1 and words in result.failures[0], result.failures

@@ -44,12 +44,12 @@ from flex_description.summary import summary
 LONGEST = 1400              # characters of a message, path included
 SLOWEST = 40.0              # seconds of processor time of one mutant: 30 are allowed to a xacro
 MEMORY = 1536 * 2**20       # bytes more than at the start
-EXAMINED, MODELLED = 8, 400     # one of so many robots that load is looked at more closely
+EXAMINED, MODELLED = 8, 100     # one of so many robots that load is looked at more closely
 # Words that say that something else went wrong than the message claims.
 SUSPECT = re.compile(r'MemoryError|Traceback|object at 0x|NoneType|KeyError|IndexError|'
                      r'AssertionError|AttributeError|has no attribute \'_|not subscriptable')
 PLACE = re.compile(r'(<string>|overlay|/)')
-KINDS = {'small': 66, 'bundled': 5, 'xacro': 6, 'overlay': 8, 'table': 6, 'text': 9}
+KINDS = {'small': 76, 'bundled': 4, 'xacro': 3, 'overlay': 6, 'table': 4, 'text': 7}
 
 
 class Hang(BaseException):
@@ -136,7 +136,12 @@ class Fuzzer:
         done = [mutators.mutate_xacro(rng, tree) if rng.random() < 0.7 else
                 mutators.mutate_xml(rng, tree, self.small) for _ in range(rng.choice([1, 1, 2]))]
         tree.attributes.setdefault('xmlns:xacro', 'http://www.ros.org/wiki/xacro')
-        return self._file('xacro', _bytes(str(tree)), 'robot.xacro', [name, *done])
+        case = self._file('xacro', _bytes(str(tree)), 'robot.xacro', [name, *done])
+        if rng.random() < 0.1:
+            words = {rng.choice(['basis', 'a', 'length']): rng.choice(mutators.WORDS)}
+            case.load = partial(load_robot, self.folder / 'robot.xacro', None, words)
+            case.done.append(f'arguments {words}'[:80])
+        return case
 
     def _overlay(self, rng: random.Random) -> Case:
         urdf, tree = rng.choice(self.seeds.overlays)

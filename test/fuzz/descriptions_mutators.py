@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import io
 import random
+import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -60,6 +61,9 @@ EXPRESSIONS = ['${9**9**9}', '${range(10**10)}', '${list(range(10**4))}', "${'a'
                '${float("nan")}', '${1e308 * 10}', '${xacro.fatal("stop")}', '${str(math)}']
 
 
+PLAIN = re.compile("[ -!#-%'-;=?-~]*")    # what needs no escaping in an attribute
+
+
 @dataclass
 class Node:
     """An XML element that can be changed and written."""
@@ -78,10 +82,11 @@ class Node:
         return found
 
     def write(self, out: list[str]) -> None:
-        attributes = ''.join(f' {name}={quoteattr(value)}'
-                             for name, value in self.attributes.items())
+        attributes = ''.join([f' {name}="{value}"' if PLAIN.fullmatch(value) else
+                              f' {name}={quoteattr(value)}'
+                              for name, value in self.attributes.items()])
         if self.children or self.text:
-            out.append(f'<{self.tag}{attributes}>{escape(self.text)}')
+            out.append(f'<{self.tag}{attributes}>{escape(self.text) if self.text else ""}')
             for child in self.children:
                 child.write(out)
             out.append(f'</{self.tag}>\n')

@@ -67,6 +67,8 @@ OVERLAY = {
     'imus': {'i': {'frame': 'tool'}}, 'gravity': [0, 0, -9.81]}
 UNLOADED = {**OVERLAY, 'flexible': {'link1': {
     key: part for key, part in OVERLAY['flexible']['link1'].items() if key != 'masses'}}}
+CHANGED = {'flexible': {'link1': {'modes': {'basis': 'clamped-mass', 'tip_mass': 2}, 'damping': {
+    'alpha': 0.1, 'beta': 0.01}}}, 'flexible_joints': {'joint1': {'stiffness': 1e3}}}
 CONFIG = 'a: 1\nb: [1, 2, {c: !degrees 90}]\nd: &d {e: 1}\nf: *d\n'
 BOMB = 'a: &a [x, x, x, x, x, x, x, x, x, x]\n' + ''.join(
     f'{name}: &{name} [{", ".join([f"*{before}"] * 10)}]\n'
@@ -106,6 +108,7 @@ def seeds() -> Seeds:
                 for suffix in ('csv', 'npz')},
         xacro={**xacro, 'parts.xml': (folder / 'parts.xml').read_text()},
         overlays=[*[(bare, UNLOADED)] * 6, (bare, OVERLAY), (bare, OVERLAY),
+                  *[(small(*VARIANTS[0]), CHANGED)] * 4,
                   ((folder / 'ur5.urdf').read_text(), ur5)],
         table={'x': x, 'v': x**2, 'w': x**2 * (1.0 + x), 'twist': x})
 
