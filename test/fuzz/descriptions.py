@@ -12,48 +12,41 @@ figures, and Model is built or refuses with DynamicsError.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import logging
 import os
 import random
-import re
-import resource
 import shutil
 import signal
 import sys
 import tempfile
 import time
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TextIO
 
+import descriptions_data as data_mutators
 import descriptions_mutators as mutators
-import numpy as np
 import yaml
+from descriptions_checks import (
+    MEMORY,
+    Printed,
+    check_figures,
+    check_finite,
+    check_message,
+    check_model,
+    guarded,
+    megabytes,
+    where,
+)
 from descriptions_seeds import helper_files, seeds
 
 from flex_description import Robot, RobotError, load_robot
-from flex_description.robot import Limits
-from flex_description.summary import summary
 
-LONGEST = 1400              # characters of a message, path included
 SLOWEST = 40.0              # seconds of processor time of one mutant: 30 are allowed to a xacro
-MEMORY = 1536 * 2**20       # bytes more than at the start
 EXAMINED, MODELLED = 8, 100     # one of so many robots that load is looked at more closely
-# Words that say that something else went wrong than the message claims.
-SUSPECT = re.compile(r'MemoryError|Traceback|object at 0x|NoneType|KeyError|IndexError|'
-                     r'AssertionError|AttributeError|has no attribute \'_|not subscriptable')
-PLACE = re.compile(r'(<string>|overlay|/)')
 KINDS = {'small': 76, 'bundled': 4, 'xacro': 3, 'overlay': 6, 'table': 4, 'text': 7}
-
-
-class Hang(BaseException):
-    """Raised by the alarm; not an Exception, so that no handler of the loader catches it."""
 
 
 @dataclass
@@ -118,11 +111,11 @@ class Fuzzer:
         text = rng.choice(self.seeds.small)
         if rng.random() < 0.5:
             for _ in range(rng.choice([1, 2, 3])):
-                text = mutators.mutate_text(rng, text)
+                text = data_mutators.mutate_text(rng, text)
             if text.lstrip('\ufeff \t\r\n').startswith('<'):
                 return Case('text', partial(load_robot, text), ['text'],
                             {'robot.urdf': _bytes(text)})
-        data = mutators.mutate_bytes(rng, _bytes(text))
+        data = data_mutators.mutate_bytes(rng, _bytes(text))
         return self._file('text', data, 'robot.urdf', ['bytes'])
 
     def _file(self, kind: str, data: bytes, name: str, done: list[str]) -> Case:
@@ -147,14 +140,14 @@ class Fuzzer:
         urdf, tree = rng.choice(self.seeds.overlays)
         done = []
         for _ in range(rng.choice([1, 1, 2])):
-            tree, what = mutators.mutate_yaml(rng, tree)
+            tree, what = data_mutators.mutate_yaml(rng, tree)
             done.append(what)
         if isinstance(tree, dict) and rng.random() < 0.6:
             return Case('overlay', partial(load_robot, urdf, tree), done,
                         {'robot.urdf': _bytes(urdf), 'overlay.yaml': repr(tree).encode()})
         text = yaml.safe_dump(tree, sort_keys=False)
         if rng.random() < 0.5:
-            text = mutators.mutate_text(rng, text)
+            text = data_mutators.mutate_text(rng, text)
         path = self.folder / 'overlay.yaml'
         path.write_bytes(_bytes(text))
         return Case('overlay', partial(load_robot, urdf, path), done,
@@ -162,10 +155,10 @@ class Fuzzer:
 
     def _table(self, rng: random.Random) -> Case:
         suffix = rng.choice(['csv', 'npz'])
-        columns, what = mutators.mutate_table(rng, self.seeds.table)
-        data = mutators.table_bytes(rng, columns, f'.{suffix}')
+        columns, what = data_mutators.mutate_table(rng, self.seeds.table)
+        data = data_mutators.table_bytes(rng, columns, f'.{suffix}')
         if rng.random() < 0.3:
-            data = mutators.mutate_bytes(rng, data)
+            data = data_mutators.mutate_bytes(rng, data)
         (self.folder / f'modes.{suffix}').write_bytes(data)
         tree = self.tabled[suffix].copy()
         done = [what]
@@ -180,59 +173,6 @@ def _bytes(text: str) -> bytes:
     return text.encode('utf-8', 'surrogatepass')
 
 
-def check_message(error: RobotError) -> None:
-    """Of one printable line, of bounded length, that begins with a place."""
-    text = str(error)
-    assert text.isprintable(), f'control characters in the message: {text!r}'
-    assert len(text) <= LONGEST, f'a message of {len(text)} characters'
-    assert PLACE.match(text), f'no place in the message: {text}'
-    assert not SUSPECT.search(text), f'a message about our own code: {text}'
-
-
-def check_finite(record: object) -> None:
-    """No number of a record that is not finite, but for limits that are not given."""
-    for item in fields(record):  # type: ignore[arg-type]
-        inner = getattr(record, item.name)
-        for part in inner if isinstance(inner, tuple) else (inner,):
-            if isinstance(part, (float, np.ndarray)) and not isinstance(record, Limits):
-                assert np.all(np.isfinite(part)), f'{type(record).__name__}.{item.name}: {part}'
-            elif is_dataclass(part):
-                check_finite(part)
-    if isinstance(record, Limits):
-        assert not any(np.isnan(getattr(record, item.name)) for item in fields(record))
-
-
-def check_figures(robot: Robot) -> None:
-    """Beams and shapes have finite values everywhere, and `describe` can print them."""
-    for link in robot.links:
-        beam = link.flexible
-        if beam is None:
-            continue
-        x = np.linspace(0.0, beam.length, 17)
-        for shape in (beam.bend_y, beam.bend_z, beam.twist):
-            for derivative in range(3):
-                assert np.all(np.isfinite(shape(x, derivative))), f'{link.name}: shapes'
-        at = beam.properties(x)
-        for item in fields(at):
-            assert np.all(np.isfinite(getattr(at, item.name))), f'{link.name}: {item.name}'
-    json.dumps(summary(robot), allow_nan=False)
-
-
-def check_model(robot: Robot) -> str:
-    """Model is built with a finite mass matrix, or refuses."""
-    from flex_dynamics import Model
-    from flex_dynamics.errors import DynamicsError
-    try:
-        model = Model(robot)
-        still = np.zeros(model.n)
-        assert np.all(np.isfinite(model.mass_matrix(still))), 'mass matrix'
-        assert np.all(np.isfinite(model.gravity_force(still))), 'gravity force'
-    except (DynamicsError, RobotError) as error:
-        assert str(error).isprintable() and len(str(error)) < LONGEST
-        return 'model refused'
-    return 'model built'
-
-
 def run(count: int, seed: int, *, first: int = 0, models: bool = True,
         fuzzer: Fuzzer | None = None, say: Callable[[str], None] | None = None) -> Result:
     """Check `count` mutants from number `first` on."""
@@ -241,14 +181,14 @@ def run(count: int, seed: int, *, first: int = 0, models: bool = True,
         fuzzer = fuzzer or Fuzzer(seed, Path(folder))
         if models:
             check_model(load_robot(fuzzer.seeds.small[0]))   # compiled before memory is bounded
-        start = _megabytes()
-        with _guarded() as printed:
+        start = megabytes()
+        with guarded() as printed:
             for number in range(first, first + count):
                 _check(fuzzer, number, models, printed, result)
                 if say is not None and (number + 1 - first) % 10_000 == 0:
                     say(f'{number + 1 - first} mutants, {len(result.failures)} findings, '
-                        f'{_megabytes():.0f} MB')
-        result.megabytes = _megabytes() - start
+                        f'{megabytes():.0f} MB')
+        result.megabytes = megabytes() - start
     if result.megabytes > MEMORY / 2**20:
         result.failures.append(f'memory grew by {result.megabytes:.0f} MB')
     return result
@@ -282,7 +222,7 @@ def _check(fuzzer: Fuzzer, number: int, models: bool, printed: Printed, result: 
         if isinstance(error, KeyboardInterrupt):
             raise
         took = time.process_time() - begin
-        wrong = f'{type(error).__name__} at {_where(error)}: {str(error)[:300]}'
+        wrong = f'{type(error).__name__} at {where(error)}: {str(error)[:300]}'
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -296,75 +236,6 @@ def _check(fuzzer: Fuzzer, number: int, models: bool, printed: Printed, result: 
     if wrong:
         result.failures.append(f'seed {fuzzer.seed} mutant {number} ({case.kind}: '
                                f'{"; ".join(case.done)}): {wrong}')
-
-
-def _where(error: BaseException) -> str:
-    """File and line of our own code that an exception came through last."""
-    place, trace = '?', error.__traceback__
-    while trace is not None:
-        path = Path(trace.tb_frame.f_code.co_filename)
-        if 'flex_' in str(path.parent) and 'site-packages' not in str(path):
-            place = f'{path.name}:{trace.tb_lineno}'
-        trace = trace.tb_next
-    return place
-
-
-def _megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-@dataclass
-class Printed:
-    """What came out on standard output and error, of C libraries too, and as Python warnings."""
-
-    file: TextIO
-    warnings: list[warnings.WarningMessage]
-
-    def clear(self) -> None:
-        os.ftruncate(self.file.fileno(), 0)
-        self.warnings.clear()
-
-    def text(self) -> str:
-        if self.warnings:
-            return f'a warning: {self.warnings[0].message}'
-        self.file.flush()
-        if not os.fstat(self.file.fileno()).st_size:
-            return ''
-        return repr(os.pread(self.file.fileno(), 300, 0))
-
-
-@contextlib.contextmanager
-def _guarded() -> Iterator[Printed]:
-    """Bound time and memory, and catch what is printed."""
-    def alarm(*_: object) -> None:
-        raise Hang(f'more than {SLOWEST:g} s')
-
-    handlers = {kind: signal.signal(kind, alarm) for kind in (signal.SIGPROF, signal.SIGALRM)}
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    out, err = os.dup(1), os.dup(2)
-    with (tempfile.TemporaryFile('a+') as file,
-          warnings.catch_warnings(record=True) as caught):
-        warnings.simplefilter('always')
-        number = file.fileno()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, limits[1]))
-        streams = sys.stdout, sys.stderr
-        sys.stdout = sys.stderr = file
-        os.dup2(number, 1)
-        os.dup2(number, 2)
-        try:
-            yield Printed(file, caught)
-        finally:
-            sys.stdout, sys.stderr = streams
-            os.dup2(out, 1)
-            os.dup2(err, 2)
-            os.close(out)
-            os.close(err)
-            resource.setrlimit(resource.RLIMIT_AS, limits)
-            for kind, handler in handlers.items():
-                signal.signal(kind, handler)
 
 
 def report(result: Result) -> str:

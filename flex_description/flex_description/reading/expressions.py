@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from flex_description.errors import cut
 from flex_description.reading.limits import Budget, LimitError
+from flex_description.reading.sizes import (
+    CONTAINERS,
+    LETTERS,
+    LONGEST_LIST,
+    bounded,
+    check_format,
+    check_power,
+    check_product,
+    check_shift,
+    check_width,
+)
 
 LONGEST_EXPRESSION = 10_000     # characters
-LARGEST_WHOLE = 4096            # bits of a whole number
-LONGEST_LIST = 10_000           # items
-HEAVIEST = 200_000              # items and characters of one value, all levels together
-WIDEST = 200                    # columns of a formatted number
 
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -34,8 +40,6 @@ COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b}
-CONTAINERS = (list, tuple, set, frozenset, dict)
-LETTERS = (str, bytes, bytearray)
 
 
 class ExpressionError(Exception):
@@ -53,74 +57,6 @@ class Function:
 
     def __repr__(self) -> str:
         return f'<function {self.name}>'
-
-
-def weight(value: object, most: int = HEAVIEST) -> int:
-    """Items and characters of a value, all levels together; counting ends beyond `most`."""
-    total, stack = 0, [value]
-    while stack and total <= most:
-        item = stack.pop()
-        total += 1
-        if isinstance(item, LETTERS):
-            total += len(item)
-        elif isinstance(item, dict):
-            # The methods of dict itself: those of xacro's own dictionaries wrap every item anew.
-            stack.extend(dict.keys(item))
-            stack.extend(dict.values(item))
-        elif isinstance(item, list):
-            stack.extend(list.__iter__(item))
-        elif isinstance(item, CONTAINERS):
-            stack.extend(item)
-    return total
-
-
-def bounded(value: Any) -> Any:
-    """The value itself if it is of a size that a description can need; else LimitError."""
-    if isinstance(value, (float, bool)) or value is None:
-        return value
-    if isinstance(value, int):
-        if value.bit_length() > LARGEST_WHOLE:
-            raise LimitError(f'expected whole numbers of at most {LARGEST_WHOLE} bits, found a '
-                             'larger one')
-    elif isinstance(value, (*LETTERS, *CONTAINERS)):
-        if isinstance(value, CONTAINERS) and len(value) > LONGEST_LIST:
-            raise LimitError(f'expected at most {LONGEST_LIST} items, found {len(value)}')
-        if weight(value) > HEAVIEST:
-            raise LimitError(f'expected a value of at most {HEAVIEST} items and characters, found '
-                             'a larger one')
-    return value
-
-
-def check_product(left: Any, right: Any) -> None:
-    """Refuse a repetition ('a' * 10**10) before it is made."""
-    for items, times in ((left, right), (right, left)):
-        if isinstance(items, (*LETTERS, list, tuple)) and isinstance(times, int):
-            if len(items) * times > HEAVIEST:
-                raise LimitError(f'expected at most {HEAVIEST} items or characters, found '
-                                 f'{len(items)} repeated {cut(str(min(times, 10**30)))} times')
-
-
-def check_power(base: Any, exponent: Any) -> None:
-    """Refuse 9**9**9 before it is computed."""
-    if isinstance(base, int) and isinstance(exponent, int):
-        if exponent > 0 and base.bit_length() * exponent > 2 * LARGEST_WHOLE:
-            raise LimitError(f'expected whole numbers of at most {LARGEST_WHOLE} bits, found a '
-                             'power that is larger; write a number with a decimal point')
-
-
-def check_width(text: str) -> None:
-    """Refuse a format such as `999999999d`."""
-    if any(int(width) > WIDEST for width in re.findall(r'\d{1,9}', text)):
-        raise LimitError(f'expected a format of at most {WIDEST} columns, found "{cut(text)}"')
-
-
-def check_format(text: str, values: Any) -> None:
-    """Refuse '%999999999d', a width that is given elsewhere ('%*d'), and many large values."""
-    for field in re.findall(r'%(?:\([^)]*\))?([-#0 +]*[\d.*]*)', text):
-        if '*' in field:
-            raise LimitError(f'expected a format with its width in it, found "{cut(text)}"')
-        check_width(field)
-    check_product(' ', text.count('%') * weight(values))
 
 
 @lru_cache(maxsize=2048)
@@ -186,9 +122,8 @@ class Evaluator:
             check_product(left, right)
         elif work is operator.pow:
             check_power(left, right)
-        elif work is operator.lshift and isinstance(right, int) and right > LARGEST_WHOLE:
-            raise LimitError(f'expected whole numbers of at most {LARGEST_WHOLE} bits, found a '
-                             'larger shift')
+        elif work is operator.lshift:
+            check_shift(right)
         elif work is operator.mod and isinstance(left, LETTERS):
             check_format(left if isinstance(left, str) else repr(left), right)
         return self._checked(work(left, right))

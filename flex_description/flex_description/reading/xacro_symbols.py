@@ -6,16 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from flex_description.reading.expressions import (
+from flex_description.reading.expressions import ExpressionError, Function
+from flex_description.reading.limits import LimitError
+from flex_description.reading.sizes import (
     CONTAINERS,
     LONGEST_LIST,
-    ExpressionError,
-    Function,
     bounded,
     check_product,
     check_width,
 )
-from flex_description.reading.limits import LimitError
 
 # Methods that neither change their object nor make more than the product of their arguments.
 STRING = ('capitalize', 'casefold', 'count', 'endswith', 'find', 'index', 'isalnum', 'isalpha',
