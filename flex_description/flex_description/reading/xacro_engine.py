@@ -155,6 +155,7 @@ class Engine:
 
     def _read(self, name: str, largest: int, what: str) -> str:
         """The text of a file in the folders of the description."""
+        self.budget.watch()
         self._check_folder(name, what)
         try:
             return decode(read_bytes(name, largest))
@@ -182,6 +183,9 @@ class Engine:
         name = self.xacro.abs_filename_spec(str(self._eval_text(spec, symbols)))
         fixed = name[:min((name.find(mark) for mark in WILDCARDS if mark in name),
                           default=len(name))]
+        if sum(any(mark in part for mark in WILDCARDS) for part in name.split(os.sep)) > 2:
+            raise LimitError('include: expected at most 2 folders or files with wildcards, found '
+                             'more')
         # of a pattern, the folder before the first wildcard
         self._check_folder(name if fixed == name else os.path.dirname(fixed) or os.sep, 'include')
         return self.original['get_include_files'](spec, symbols)

@@ -24,6 +24,7 @@ STRING = ('capitalize', 'casefold', 'count', 'endswith', 'find', 'index', 'isaln
 LIST = ('count', 'index', 'copy')
 SET = ('difference', 'intersection', 'isdisjoint', 'issubset', 'issuperset',
        'symmetric_difference', 'union')
+NUMBERS = (int, float, complex)
 TYPES: dict[str, type] = {'list': list, 'dict': dict, 'str': str, 'float': float, 'int': int,
                           'bool': bool, 'complex': complex, 'frozenset': frozenset, 'set': set,
                           'tuple': tuple, 'slice': slice}
@@ -67,7 +68,16 @@ def _round(number: Any, digits: int | None = None) -> Any:
 def _sum(items: Iterable, start: Any = 0) -> Any:
     total = start
     for item in _items(items):
+        if not isinstance(item, NUMBERS) or not isinstance(total, NUMBERS):
+            raise ExpressionError('sum: expected numbers')  # a sum of lists copies them each time
         total = bounded(total + item)
+    return total
+
+
+def _common_multiple(*numbers: int) -> int:
+    total = 1
+    for number in numbers:
+        total = bounded(math.lcm(total, number))
     return total
 
 
@@ -89,8 +99,13 @@ def _slow(name: str) -> Callable:
 
 
 def _type_of(value: object) -> Function:
-    return next((Function(name, kind, kind) for name, kind in TYPES.items()
-                 if type(value) is kind), Function(type(value).__name__, type(value)))
+    """What type() gives: good for comparing; to make such a value, its name is called."""
+    kind = type(value)
+    return _KINDS.get(kind, Function(kind.__name__, _no_type))
+
+
+def _no_type(*_: object, **__: object) -> None:
+    raise ExpressionError('type: expected to be compared, not called')
 
 
 def _is_instance(value: object, kinds: Any) -> bool:
@@ -119,7 +134,11 @@ PYTHON: dict[str, Any] = {
     **{name: _make(kind) for name, kind in TYPES.items()}}
 MATH: dict[str, Any] = {
     **{name: value for name, value in vars(math).items() if not name.startswith('_')},
-    **{name: _slow(name) for name in ('factorial', 'comb', 'perm')}, 'prod': _product}
+    **{name: _slow(name) for name in ('factorial', 'comb', 'perm')}, 'prod': _product,
+    'lcm': _common_multiple}
+
+
+_KINDS = {kind: Function(name, PYTHON[name], kind) for name, kind in TYPES.items()}
 
 
 def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable]) -> dict[str, Any]:
@@ -137,6 +156,8 @@ def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable]) -> dict[s
 
 
 def _function(name: str, value: Any) -> Any:
+    if name in TYPES:
+        return _KINDS[TYPES[name]]
     return Function(name, value, TYPES.get(name)) if callable(value) else value
 
 
