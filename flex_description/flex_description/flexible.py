@@ -9,6 +9,7 @@ from flex_description.beam import Beam, read_beam
 from flex_description.element import Element
 from flex_description.errors import nearest, quoted
 from flex_description.inertia import TENSOR, check_tensor, tensor
+from flex_description.reading.limits import MOST_SEGMENTS
 from flex_description.robot import Damping, Joint, LumpedMass, StrainGauge
 from flex_description.rotations import along, from_rpy, pose, read_origin
 from flex_description.tree import Tree
@@ -46,6 +47,10 @@ def read_flexible(element: Element, tree: Tree) -> FlexibleParts:
         raise element.error('expected a <beam>, found none')
     beam_element.allow({'length', 'to', 'roll'}, {'origin', 'section', 'material', 'segment'})
     origin, length = _place(beam_element, link, tree)
+    for around, tag in ((beam_element, 'segment'), (element, 'mass')):
+        if (count := len(around.all(tag))) > MOST_SEGMENTS:
+            raise element.error(f'expected at most {MOST_SEGMENTS} <{tag}> of a beam, found '
+                                f'{count}')
     beam = read_beam(beam_element, length)
     return FlexibleParts(
         element, link, origin, beam,

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from flex_description.mismatch import mismatch
 from flex_description.modes import read_modes
 from flex_description.outboard import carried
 from flex_description.overlay import read_overlay
+from flex_description.reading.limits import MOST_MODES, MOST_SECONDS_OF_MODES
 from flex_description.reading.urdf_names import warnings_about
 from flex_description.robot import (
     FlexibleJoint,
@@ -138,14 +140,22 @@ def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
                     inertias: dict[str, Inertia | None], directories: dict[str, Path],
                     directory: Path) -> dict[str, FlexibleLink]:
     hanging = carried(tree.joints, inertias) if parts else {}
-    result = {}
+    result: dict[str, FlexibleLink] = {}
+    end, count = time.thread_time() + MOST_SECONDS_OF_MODES, 0
     for name, part in parts.items():
+        if count > MOST_MODES:
+            raise part.element.error(f'expected at most {MOST_MODES} modes in all, found more')
+        if time.thread_time() > end:
+            raise part.element.error('expected mode shapes that are computed within '
+                                     f'{MOST_SECONDS_OF_MODES:g} s in all, found '
+                                     f'{len(result)} links that take longer')
         children = tree.children(name)
         loads = [(part.section_x(joint), body) for joint in children
                  if (body := hanging[joint.name]) is not None]
         modes = part.element.one('modes')
         where = directories.get(modes.source if modes else '', directory)
         result[name] = read_modes(part, loads, bool(children), where)
+        count += result[name].n_modes
     return result
 
 

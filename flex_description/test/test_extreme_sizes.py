@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bad_robots import GOOD, GRAVITY
 
-from flex_description import RobotError, load_robot
+from flex_description import RobotError, load_robot, loader
 from flex_description.describe import main
 from flex_description.summary import summary
 
@@ -58,6 +58,32 @@ def test_a_moment_below_zero_by_rounding_is_taken_for_zero():
         'iyy="0.03"', 'iyy="0.02"').replace('izz="0.03"', 'izz="0.02"'))
     tool = next(link for link in robot.links if link.name == 'tool')
     assert np.linalg.eigvalsh(tool.inertia.tensor)[0] >= 0.0
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    (LUMP, LUMP * 101, 'at most 100 <mass> of a beam, found 101'),
+    ('<material name="steel"/>', '<segment length="0.01"/>' * 101, 'at most 100 <segment>'),
+])
+def test_beams_of_too_many_parts(old, new, words):
+    with pytest.raises(RobotError, match=words):
+        load_robot(GOOD.replace(old, new))
+
+
+def test_beams_of_thirty_parts():
+    section = '<section shape="hollow_circle" outer_radius="0.05" inner_radius="0.045"/>'
+    text = GOOD.replace(section, f'<segment length="0.05">{section}</segment>' * 30)
+    assert len(load_robot(text.replace(LUMP, '')).links[1].flexible.breakpoints) == 31
+
+
+@pytest.mark.parametrize(('name', 'value', 'words'), [
+    ('MOST_MODES', 3, 'at most 3 modes in all'),
+    ('MOST_SECONDS_OF_MODES', 0.0, 'computed within 0 s in all, found 0 links')])
+def test_robots_of_too_many_modes(monkeypatch, name, value, words):
+    monkeypatch.setattr(loader, name, value)
+    again = '<flexible link="tool"><beam length="1"><section shape="circle" radius="0.1"/>' + (
+        '<material name="steel"/></beam></flexible>')
+    with pytest.raises(RobotError, match=words):
+        load_robot(GOOD.replace(GRAVITY, again))
 
 
 LONG = 'y' * 100_000

@@ -8,6 +8,9 @@ MOST_ELEMENTS = 50_000      # of a document, expanded; a robot of a thousand lin
 MOST_STEPS = 1_000_000      # operations in the expressions of a xacro
 MOST_CHARACTERS = 20_000_000    # of text that a xacro evaluates
 MOST_SECONDS = 30.0         # of processor time that a xacro may take
+MOST_SEGMENTS = 100         # of a beam, and lumped masses: finite elements take their third power
+MOST_MODES = 10_000         # elastic coordinates of a robot; a thousand links have 5 000
+MOST_SECONDS_OF_MODES = 120.0   # of processor time that the mode shapes of a robot may take
 
 
 class LimitError(Exception):
