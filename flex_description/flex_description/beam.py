@@ -11,6 +11,10 @@ from flex_description.materials import Material, read_material
 from flex_description.robot import BeamProperties
 from flex_description.sections import Section, SectionValues, read_section, taper
 
+# What must be positive all along a beam; sizes of twenty digits leave zero of a difference.
+REQUIRED = ('mass_per_length', 'inertia_y', 'inertia_z', 'bending_stiffness_y',
+            'bending_stiffness_z', 'torsion_stiffness')
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -88,6 +92,18 @@ def quadrature(breakpoints: tuple[float, ...], points: int) -> tuple[np.ndarray,
 
 def read_beam(element: Element, length: float) -> Beam:
     """The segments of a <beam> of the length given (m); without <segment> it is one itself."""
+    beam = _read_segments(element, length)
+    with np.errstate(all='ignore'):  # what is not finite is refused here
+        at = beam.properties(quadrature(beam.breakpoints, 3)[0])
+    for name in REQUIRED:
+        values = getattr(at, name)
+        if not np.all((values > 0.0) & np.isfinite(values)):
+            raise element.error(f'expected a {name.replace("_", " ")} above 0, found '
+                                f'{values.min():g}; look for walls too thin for their width')
+    return beam
+
+
+def _read_segments(element: Element, length: float) -> Beam:
     segments = element.all('segment')
     if not segments:
         return Beam((_read_segment(element, length),))

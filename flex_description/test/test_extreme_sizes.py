@@ -53,6 +53,22 @@ def test_extreme_sizes(basis, size, lumped, tmp_path, capsys):
     assert capsys.readouterr().err.count('\n') == expected
 
 
+def test_walls_too_thin_for_rounding_leave_no_area():
+    text = GOOD.replace('shape="hollow_circle" outer_radius="0.05" inner_radius="0.045"',
+                        'shape="hollow_rectangle" width="1e5" height="8e13" thickness="4e-18"')
+    with pytest.raises(RobotError, match='<beam>: expected a mass per length above 0, found 0'):
+        load_robot(text.replace(' z="0.05"', ''))
+
+
+def test_a_stiffness_that_varies_too_much_is_refused_without_a_warning(recwarn):
+    section = '<section shape="hollow_circle" outer_radius="0.05" inner_radius="0.045"/>'
+    taper = '<section shape="circle" radius="1e5"/><section shape="circle" radius="0.0001"/>'
+    text = GOOD.replace(section, taper).replace(' z="0.05"', '')
+    with pytest.raises(RobotError, match='stiffness that varies by less than 16 digits'):
+        load_robot(text)
+    assert not recwarn.list
+
+
 def test_a_moment_below_zero_by_rounding_is_taken_for_zero():
     robot = load_robot(FIXED.replace('ixx="0.02"', 'ixx="-1e-12"').replace(
         'iyy="0.03"', 'iyy="0.02"').replace('izz="0.03"', 'izz="0.02"'))

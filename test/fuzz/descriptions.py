@@ -184,7 +184,10 @@ def run(count: int, seed: int, *, first: int = 0, models: bool = True,
         start = megabytes()
         with guarded() as printed:
             for number in range(first, first + count):
+                found = len(result.failures)
                 _check(fuzzer, number, models, printed, result)
+                if say is not None and len(result.failures) > found:
+                    say(result.failures[-1])
                 if say is not None and (number + 1 - first) % 10_000 == 0:
                     say(f'{number + 1 - first} mutants, {len(result.failures)} findings, '
                         f'{megabytes():.0f} MB')
@@ -252,13 +255,13 @@ def report(result: Result) -> str:
 
 def show(seed: int, number: int) -> None:
     """Write a mutant's files to ./mutant and load it, with its traceback if it has one."""
-    folder = Path('mutant')
+    folder = Path('mutant').resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     case = Fuzzer(seed, folder).case(number)
     for name, data in case.files.items():
         (folder / name).write_bytes(data)
-    print(f'{case.kind}: {"; ".join(case.done)}; files in {folder.resolve()}')
+    print(f'{case.kind}: {"; ".join(case.done)}; files in {folder}')
     try:
         robot = case.load()
     except RobotError as error:
@@ -288,8 +291,6 @@ def main() -> int:
         print(text, file=out, flush=True)
     result = run(options.count, options.seed, first=options.first, models=not options.no_models,
                  say=say)
-    for failure in result.failures[:200]:
-        print(failure)
     print(f'seed {options.seed}, mutants {options.first} to {options.first + options.count - 1}')
     print(report(result))
     return 1 if result.failures else 0
