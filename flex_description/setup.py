@@ -17,7 +17,7 @@ setup(
         ('share/flex_description', ['package.xml']),
         ('share/flex_description/robots', sorted(glob('flex_description/robots/*.*'))),
     ],
-    install_requires=['numpy', 'scipy', 'pyyaml', 'urdf-parser-py', 'xacro'],
+    install_requires=['numpy', 'scipy', 'pyyaml', 'xacro'],
     zip_safe=False,
     entry_points={
         'console_scripts': [

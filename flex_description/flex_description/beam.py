@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -10,6 +10,10 @@ from flex_description.element import Element
 from flex_description.materials import Material, read_material
 from flex_description.robot import BeamProperties
 from flex_description.sections import Section, SectionValues, read_section, taper
+
+# What must be positive all along a beam; sizes of twenty digits leave zero of a difference.
+REQUIRED = ('mass_per_length', 'inertia_y', 'inertia_z', 'bending_stiffness_y',
+            'bending_stiffness_z', 'torsion_stiffness')
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,14 @@ class Beam:
             half_y=v.half_y, half_z=v.half_z)
 
 
+@cache
+def _gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.polynomial.legendre.leggauss(points)
+
+
 def quadrature(breakpoints: tuple[float, ...], points: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss stations and weights, `points` of them on every interval."""
-    node, weight = np.polynomial.legendre.leggauss(points)
+    node, weight = _gauss(points)
     start = np.array(breakpoints[:-1])[:, None]
     half = np.diff(breakpoints)[:, None] / 2
     return (start + half * (node + 1)).ravel(), (half * weight).ravel()
@@ -83,6 +92,18 @@ def quadrature(breakpoints: tuple[float, ...], points: int) -> tuple[np.ndarray,
 
 def read_beam(element: Element, length: float) -> Beam:
     """The segments of a <beam> of the length given (m); without <segment> it is one itself."""
+    beam = _read_segments(element, length)
+    with np.errstate(all='ignore'):  # what is not finite is refused here
+        at = beam.properties(quadrature(beam.breakpoints, 3)[0])
+    for name in REQUIRED:
+        values = getattr(at, name)
+        if not np.all((values > 0.0) & np.isfinite(values)):
+            raise element.error(f'expected a {name.replace("_", " ")} above 0, found '
+                                f'{values.min():g}; look for walls too thin for their width')
+    return beam
+
+
+def _read_segments(element: Element, length: float) -> Beam:
     segments = element.all('segment')
     if not segments:
         return Beam((_read_segment(element, length),))

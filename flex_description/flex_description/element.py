@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from flex_description.errors import RobotError, nearest, quoted
+from flex_description.errors import RobotError, cut, nearest, quoted
 
 # What to call an element in a message: the first of these attributes that it has.
 IDENTITY = ('name', 'link', 'joint')
@@ -37,10 +37,10 @@ class Element:
         while around is not None and around.tag != 'robot':
             for key in IDENTITY:
                 if key in around.attributes:
-                    name = f'<{around.tag} {key}={quoted(around.attributes[key])}>'
-                    return name if around is self else f'{name} <{self.tag}>'
+                    name = f'<{cut(around.tag)} {key}={quoted(around.attributes[key])}>'
+                    return name if around is self else f'{name} <{cut(self.tag)}>'
             around = around.parent
-        return f'<{self.tag}>'
+        return f'<{cut(self.tag)}>'
 
     def error(self, message: str) -> RobotError:
         return RobotError(f'{self.label}: {message}', self.source, self.line)
@@ -79,7 +79,7 @@ class Element:
         for child in self.children:
             if child.tag not in children:
                 raise child.error(f'expected only known elements in {self.label}, found '
-                                  f'<{child.tag}>; {nearest(child.tag, children)}')
+                                  f'<{cut(child.tag)}>; {nearest(child.tag, children)}')
 
     def text(self, name: str, default: str | None = None) -> str:
         value = self.attributes.get(name, default)

@@ -7,8 +7,9 @@ import numpy as np
 
 from flex_description.beam import Beam, read_beam
 from flex_description.element import Element
-from flex_description.errors import nearest
+from flex_description.errors import nearest, quoted
 from flex_description.inertia import TENSOR, check_tensor, tensor
+from flex_description.reading.limits import MOST_SEGMENTS
 from flex_description.robot import Damping, Joint, LumpedMass, StrainGauge
 from flex_description.rotations import along, from_rpy, pose, read_origin
 from flex_description.tree import Tree
@@ -40,12 +41,16 @@ def read_flexible(element: Element, tree: Tree) -> FlexibleParts:
     element.allow({'link'}, PARTS)
     link = element.text('link')
     if link not in tree.links:
-        element.fail('link', 'the name of a link', f'"{link}"; {nearest(link, tree.links)}')
+        element.fail('link', 'the name of a link', f'{quoted(link)}; {nearest(link, tree.links)}')
     beam_element = element.one('beam')
     if beam_element is None:
         raise element.error('expected a <beam>, found none')
     beam_element.allow({'length', 'to', 'roll'}, {'origin', 'section', 'material', 'segment'})
     origin, length = _place(beam_element, link, tree)
+    for around, tag in ((beam_element, 'segment'), (element, 'mass')):
+        if (count := len(around.all(tag))) > MOST_SEGMENTS:
+            raise element.error(f'expected at most {MOST_SEGMENTS} <{tag}> of a beam, found '
+                                f'{count}')
     beam = read_beam(beam_element, length)
     return FlexibleParts(
         element, link, origin, beam,
@@ -67,7 +72,8 @@ def _place(beam: Element, link: str, tree: Tree) -> tuple[np.ndarray, float]:
     joints = {joint.name: joint for joint in tree.children(link)}
     name = beam.text('to')
     if name not in joints:
-        beam.fail('to', f'a joint whose parent is "{link}"', f'"{name}"; {nearest(name, joints)}')
+        beam.fail('to', f'a joint whose parent is {quoted(link)}',
+                  f'{quoted(name)}; {nearest(name, joints)}')
     if 'length' in beam.attributes:
         raise beam.error('expected either "to" or "length", found both')
     if element is not None and 'rpy' in element.attributes:
@@ -75,7 +81,8 @@ def _place(beam: Element, link: str, tree: Tree) -> tuple[np.ndarray, float]:
     way = joints[name].origin[:3, 3] - origin[:3, 3]
     length = float(np.linalg.norm(way))
     if length < 1e-9:
-        beam.fail('to', 'a joint away from the start of the beam', f'"{name}" at its very start')
+        beam.fail('to', 'a joint away from the start of the beam',
+                  f'{quoted(name)} at its very start')
     roll = from_rpy(np.array([beam.number('roll', 0.0, unit='rad'), 0.0, 0.0]))
     return pose(along(way) @ roll, origin[:3, 3]), length
 

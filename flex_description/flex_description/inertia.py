@@ -33,6 +33,12 @@ def check_tensor(element: Element, matrix: np.ndarray, *, point: bool = False) -
     return ''
 
 
+def not_negative(matrix: np.ndarray) -> np.ndarray:
+    """A tensor that check_tensor accepts without moments below zero, which rounding leaves."""
+    moments, axes = np.linalg.eigh(matrix)
+    return matrix if moments[0] >= 0.0 else (axes * np.maximum(moments, 0.0)) @ axes.T
+
+
 def steiner(mass: float, arm: np.ndarray) -> np.ndarray:
     """mass (|r|^2 I - r r^T) (3, 3)."""
     return mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))

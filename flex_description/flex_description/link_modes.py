@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from flex_description.beam import quadrature
+from flex_description.errors import RobotError, quoted
 from flex_description.inertia import link_inertia, moved, steiner
 from flex_description.outboard import carried
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass, Robot
@@ -45,8 +46,25 @@ def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[Lin
     for body in (*link.masses, *loads):
         section = _section_motion(link, body.x)
         M += section.T @ _spatial(body) @ section
-    squares, vectors = eigh(K, M)
+    squares, vectors = _eigen(K, M, link)
     return [_mode(square, vector, K, counts) for square, vector in zip(squares, vectors.T)]
+
+
+def _eigen(K: np.ndarray, M: np.ndarray, link: FlexibleLink) -> tuple[np.ndarray, np.ndarray]:
+    """Squares of the frequencies, rising, and the modes as columns."""
+    try:
+        return eigh(K, M)
+    except (np.linalg.LinAlgError, ValueError):
+        pass
+    # A load that outweighs the beam by 16 digits leaves an M that rounding has made indefinite.
+    try:
+        inverses, vectors = eigh(M, K)
+    except (np.linalg.LinAlgError, ValueError):
+        inverses, vectors = np.zeros(1), np.zeros((1, 1))
+    if inverses[0] <= 0.0:
+        raise RobotError(f'link {quoted(link.link)}: expected a beam and a load of sizes that can '
+                         'be computed with, found a load too heavy, or too far away, for the beam')
+    return 1.0 / inverses[::-1], vectors[:, ::-1]
 
 
 def loads_of(robot: Robot) -> dict[str, list[LumpedMass]]:

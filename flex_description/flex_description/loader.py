@@ -1,7 +1,9 @@
 """load_robot: from a file to a frozen Robot."""
 from __future__ import annotations
 
+import logging
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -9,13 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from flex_description.element import Element
-from flex_description.errors import nearest
+from flex_description.errors import misspelt, nearest, one_line, quoted
 from flex_description.flexible import FlexibleParts, read_flexible
 from flex_description.inertia import link_inertia
 from flex_description.mismatch import mismatch
 from flex_description.modes import read_modes
 from flex_description.outboard import carried
 from flex_description.overlay import read_overlay
+from flex_description.reading.limits import MOST_MODES, MOST_SECONDS_OF_MODES
+from flex_description.reading.urdf_names import warnings_about
 from flex_description.robot import (
     FlexibleJoint,
     FlexibleLink,
@@ -30,6 +34,7 @@ from flex_description.rotations import pose
 from flex_description.source import read_source
 from flex_description.tree import Tree, read_tree
 
+LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that says what an element is about
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'imu': 'name', 'gravity': None}
@@ -43,8 +48,11 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     source: a path, an XML string, or the name of a bundled robot.
     overlay: a YAML path, the name of a bundled overlay, or a mapping, that adds flexible elements.
     arguments: values for the xacro:arg of a xacro.
+
+    What is read but doubtful, such as a misspelt attribute, is in Robot.warnings, and goes to the
+    logger `flex_description`, which prints it unless the program says otherwise.
     """
-    root, urdf, directory = read_source(source, arguments)
+    root, urdf, directory, of_xacro = read_source(source, arguments)
     tree = read_tree(root)
     _refuse_near_misses(root)
     elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
@@ -58,7 +66,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
 
     parts = {name: read_flexible(element, tree) for name, element in elements['flexible'].items()}
     _by_identity([gauge for part in parts.values() for gauge in part.element.all('gauge')], 'name')
-    warnings = list(tree.warnings)
+    warnings = [*of_xacro, *warnings_about(root, tuple(EXTENSION)), *tree.warnings]
     inertias = dict(tree.links)
     for name, part in parts.items():
         inertias[name] = built = link_inertia(part.origin, part.beam, part.masses)
@@ -75,8 +83,10 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         joints=joints, frames=frames,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
         gravity=_gravity(elements['gravity']), urdf=urdf, source=root.source,
-        warnings=tuple(warnings))
+        warnings=tuple(one_line(warning) for warning in warnings))
     _freeze(robot)
+    for warning in robot.warnings:
+        LOGGER.warning(warning)
     return robot
 
 
@@ -95,9 +105,10 @@ def _refuse_near_misses(root: Element) -> None:
     """Unknown elements under <robot> are other tools'; one that is nearly ours is a misprint."""
     for child in root.children:
         if child.tag not in KNOWN:
-            hint = nearest(child.tag, EXTENSION)
-            if hint.startswith('did you mean'):
-                raise child.error(f'expected a known element, found <{child.tag}>; {hint}')
+            near = misspelt(child.tag, EXTENSION)
+            if near is not None:
+                raise child.error(f'expected a known element, found <{child.tag}>; did you mean '
+                                  f'"{near}"?')
 
 
 def _by_identity(found: list[Element], identity: str | None) -> dict[str, Element]:
@@ -129,14 +140,22 @@ def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
                     inertias: dict[str, Inertia | None], directories: dict[str, Path],
                     directory: Path) -> dict[str, FlexibleLink]:
     hanging = carried(tree.joints, inertias) if parts else {}
-    result = {}
+    result: dict[str, FlexibleLink] = {}
+    end, count = time.thread_time() + MOST_SECONDS_OF_MODES, 0
     for name, part in parts.items():
+        if count > MOST_MODES:
+            raise part.element.error(f'expected at most {MOST_MODES} modes in all, found more')
+        if time.thread_time() > end:
+            raise part.element.error('expected mode shapes that are computed within '
+                                     f'{MOST_SECONDS_OF_MODES:g} s in all, found '
+                                     f'{len(result)} links that take longer')
         children = tree.children(name)
         loads = [(part.section_x(joint), body) for joint in children
                  if (body := hanging[joint.name]) is not None]
         modes = part.element.one('modes')
         where = directories.get(modes.source if modes else '', directory)
         result[name] = read_modes(part, loads, bool(children), where)
+        count += result[name].n_modes
     return result
 
 
@@ -147,10 +166,11 @@ def _joints(tree: Tree, parts: dict[str, FlexibleParts],
     for name, element in elements.items():
         element.allow({'joint', 'stiffness', 'damping', 'motor_inertia', 'gear_ratio'})
         if name not in kinds:
-            element.fail('joint', 'the name of a joint', f'"{name}"; {nearest(name, kinds)}')
+            element.fail('joint', 'the name of a joint', f'{quoted(name)}; '
+                                                         f'{nearest(name, kinds)}')
         if kinds[name] not in ('revolute', 'continuous', 'prismatic'):
             element.fail('joint', 'a revolute, continuous or prismatic joint',
-                         f'"{name}", which is {kinds[name]}')
+                         f'{quoted(name)}, which is {kinds[name]}')
         slides = kinds[name] == 'prismatic'
         springs[name] = FlexibleJoint(
             stiffness=element.number('stiffness', above=0.0, unit='N/m' if slides else 'N m/rad'),
@@ -170,8 +190,8 @@ def _unique_frames(tree: Tree, frames: tuple[Frame, ...], parts: dict[str, Flexi
     for frame in frames:
         if frame.name in tree.links:
             raise parts[frame.link].element.error(
-                f'expected the name "{frame.name}" free for the frame at the beam\'s end, found a '
-                'link of that name; rename the link')
+                f'expected the name {quoted(frame.name)} free for the frame at the end of the '
+                'beam, found a link of that name; rename the link')
 
 
 def _imu(element: Element, tree: Tree, frames: tuple[Frame, ...]) -> Imu:

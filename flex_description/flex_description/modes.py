@@ -7,6 +7,7 @@ import numpy as np
 
 from flex_description.beam import quadrature
 from flex_description.element import Element
+from flex_description.errors import RobotError
 from flex_description.flexible import FlexibleParts
 from flex_description.inertia import add, lumped, moved
 from flex_description.outboard import about
@@ -43,20 +44,24 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
     if not (y or z or twist):
         raise element.error('expected at least one mode, found 0 of bending_y, bending_z and '
                             'twist; leave <flexible> out for a rigid link')
-    inner, tip = _loads(parts, carried if basis in LOADED else [], element)
     options: dict[str, object] = {name: element.text(name) for name in OPTIONS
                                   if name in element.attributes}
     if 'file' in options:
         options['file'] = str(directory / str(options['file']))
     try:
-        shapes = build_shapes(basis, (y, z, twist), parts.beam, tip, inner, options)
+        with np.errstate(all='ignore'):   # what is not finite is refused below
+            inner, tip = _loads(parts, carried if basis in LOADED else [], element)
+            shapes = build_shapes(basis, (y, z, twist), parts.beam, tip, inner, options)
+            if basis in ('file', 'expression'):
+                _check_independent(element, shapes)
+            _check_finite(parts, shapes)
+    except RobotError:
+        raise
     except ShapeError as error:
         raise element.error(f'basis "{basis}": {error}') from None
     except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
         raise element.error(f'basis "{basis}": expected a beam and a load of sizes that can be '
                             f'computed with, found: {error}') from None
-    if basis in ('file', 'expression'):
-        _check_independent(element, shapes)
     beam = parts.beam
     return FlexibleLink(
         link=parts.link, origin=parts.origin, length=beam.length,
@@ -96,6 +101,17 @@ def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None
                 values / sizes[:, None], compute_uv=False)[-1] < 1e-6):
             raise element.error(f'{name}: expected shapes of which none is zero or a combination '
                                 f'of the others, found {shape.count} that depend on one another')
+
+
+def _check_finite(parts: FlexibleParts, shapes: tuple[ModeShapes, ...]) -> None:
+    """Extreme sizes can overflow, or vanish, on the way from dimensions to shapes."""
+    length = parts.beam.length
+    ends = np.array([0.0, 0.5 * length, length])
+    for name, shape in zip(COUNTS, shapes):
+        for derivative in (0, 2):
+            if not np.all(np.isfinite(shape(ends, derivative))):
+                raise ShapeError(f'{name}: expected shapes of finite values and derivatives, '
+                                 'found others; look for extreme sizes')
 
 
 def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:

@@ -13,8 +13,11 @@ from pathlib import Path
 import yaml
 
 from flex_description.element import Element
-from flex_description.errors import RobotError, nearest
-from flex_description.source import bundled_overlay, read_text
+from flex_description.errors import RobotError, cut, nearest, quoted
+from flex_description.reading.bounded_yaml import compose
+from flex_description.reading.files import LARGEST_YAML, read_text
+from flex_description.reading.limits import LimitError
+from flex_description.source import bundled_overlay
 
 # top-level key: element tag and the attribute that a mapping's keys give
 TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', 'joint'),
@@ -43,7 +46,7 @@ def read_overlay(overlay: str | os.PathLike[str] | Mapping[str, object],
                          f'{type(overlay).__name__}')
     path = bundled_overlay(overlay) if isinstance(overlay, str) else None
     path = path or Path(overlay)
-    return _elements(read_text(path), str(path)), path.resolve().parent
+    return _elements(read_text(path, LARGEST_YAML), str(path)), path.resolve().parent
 
 
 def _plain(value: object) -> object:
@@ -59,13 +62,9 @@ def _plain(value: object) -> object:
 
 def _elements(text: str, source: str) -> list[Element]:
     try:
-        events = list(yaml.parse(text, yaml.SafeLoader))
-        for event in events:
-            # An alias can name its own ancestor, or blow up as entities do.
-            if isinstance(event, yaml.AliasEvent):
-                raise RobotError('expected plain YAML, found an alias (*name); write it out',
-                                 source, _line(event))
-        top = yaml.compose(text, yaml.SafeLoader)
+        top = compose(text, aliases=False)
+    except LimitError as error:
+        raise RobotError(f'overlay: {error}', source, error.line) from None
     except yaml.YAMLError as error:
         mark = getattr(error, 'problem_mark', None)
         raise RobotError(f'expected valid YAML, found: {getattr(error, "problem", None) or error}',
@@ -77,7 +76,7 @@ def _elements(text: str, source: str) -> list[Element]:
     found = []
     for key, value in _items(top, source, 'the overlay'):
         if key.value not in TOP:
-            raise RobotError(f'overlay: expected only known keys, found "{key.value}"; '
+            raise RobotError(f'overlay: expected only known keys, found {quoted(key.value)}; '
                              f'{nearest(key.value, TOP)}', source, _line(key))
         tag, identity = TOP[key.value]
         if tag == 'gravity':
@@ -85,10 +84,11 @@ def _elements(text: str, source: str) -> list[Element]:
         elif isinstance(value, yaml.SequenceNode):
             found += [_element(tag, item, source, _line(item)) for item in value.value]
         else:
-            for name, body in _items(value, source, f'"{key.value}"'):
+            for name, body in _items(value, source, quoted(key.value)):
                 element = _element(tag, body, source, _line(name))
                 if identity in element.attributes:
-                    element.fail(identity, 'no such key', f'it beside its name "{name.value}"')
+                    element.fail(identity, 'no such key',
+                                 f'it beside its name {quoted(name.value)}')
                 element.attributes = {identity: name.value, **element.attributes}
                 found.append(element)
     return found
@@ -100,7 +100,7 @@ def _element(tag: str, node: yaml.Node, source: str, line: int,
     if tag in CHIEF and not isinstance(node, yaml.MappingNode):
         element.attributes[CHIEF[tag]] = _attribute(node, source, tag)
         return element
-    for key, value in _items(node, source, f'<{tag}>'):
+    for key, value in _items(node, source, f'<{cut(tag)}>'):
         name = PLURALS.get(str(key.value), str(key.value))
         if isinstance(value, yaml.MappingNode):
             element.children.append(_element(name, value, source, _line(key), element))
@@ -111,8 +111,8 @@ def _element(tag: str, node: yaml.Node, source: str, line: int,
         elif name in CHIEF and tag in PARENTS:
             element.children.append(_element(name, value, source, _line(key), element))
         elif name in element.attributes:
-            raise RobotError(f'{element.label}: expected "{name}" once, found it again', source,
-                             _line(key))
+            raise RobotError(f'{element.label}: expected {quoted(name)} once, found it again',
+                             source, _line(key))
         else:
             element.attributes[name] = _attribute(value, source, name)
     return element
@@ -128,8 +128,8 @@ def _items(node: yaml.Node, source: str, what: str) -> list[tuple[yaml.ScalarNod
             raise RobotError(f'{what}: expected a name as key, found {_kind(key)}', source,
                              _line(key))
         if key.value in seen:
-            raise RobotError(f'{what}: expected each key once, found "{key.value}" again', source,
-                             _line(key))
+            raise RobotError(f'{what}: expected each key once, found {quoted(key.value)} again',
+                             source, _line(key))
         seen.add(key.value)
     return node.value
 
@@ -140,8 +140,8 @@ def _attribute(node: yaml.Node, source: str, name: str) -> str:
     if (isinstance(node, yaml.SequenceNode)
             and all(isinstance(item, yaml.ScalarNode) for item in node.value)):
         return ' '.join(str(item.value) for item in node.value)
-    raise RobotError(f'{name}: expected a value or a list of values, found {_kind(node)}', source,
-                     _line(node))
+    raise RobotError(f'{cut(name)}: expected a value or a list of values, found {_kind(node)}',
+                     source, _line(node))
 
 
 def _kind(node: yaml.Node) -> str:

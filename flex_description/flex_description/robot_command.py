@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -25,8 +26,13 @@ def robot_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def given_robot(options: argparse.Namespace) -> Robot:
-    """The robot that the arguments of robot_parser name."""
-    return load_robot(options.robot, options.overlay, dict(map(_pair, options.xacro)))
+    """The robot that the arguments of robot_parser name; commands show its warnings themselves."""
+    logger = logging.getLogger('flex_description')
+    logger.disabled = True
+    try:
+        return load_robot(options.robot, options.overlay, dict(map(_pair, options.xacro)))
+    finally:
+        logger.disabled = False
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flex_description.element import Element
 from flex_description.errors import RobotError, nearest, quoted
+from flex_description.reading.files import LARGEST_XML, MEGABYTE, read_text
 from flex_description.xacro_reader import expand_xacro
 from flex_description.xml_reader import read_xml
 
@@ -36,24 +37,10 @@ def bundled_overlay(name: str) -> Path | None:
     return path if os.path.basename(name) == name and path.is_file() else None
 
 
-def read_text(path: Path) -> str:
-    """The text of a file, with an error for people."""
-    try:
-        return path.read_text(encoding='utf-8-sig')
-    except IsADirectoryError:
-        found = 'a directory'
-    except FileNotFoundError:
-        found = 'no such file'
-    except UnicodeDecodeError:
-        found = 'something else'
-    except (OSError, ValueError) as error:
-        found = getattr(error, 'strerror', None) or str(error)
-    raise RobotError(f'expected a readable UTF-8 text file, found {found}', str(path))
-
-
 def read_source(source: str | os.PathLike[str],
-                arguments: Mapping[str, str] | None = None) -> tuple[Element, str, Path]:
-    """Root element, expanded URDF text and the directory for relative file names.
+                arguments: Mapping[str, str] | None = None,
+                ) -> tuple[Element, str, Path, list[str]]:
+    """Root element, expanded URDF text, the directory for relative file names, and warnings.
 
     arguments: values for the xacro:arg of a xacro.
     """
@@ -66,14 +53,17 @@ def read_source(source: str | os.PathLike[str],
         text = source.lstrip('\ufeff')
         text = text.lstrip() if text.lstrip().startswith('<?xml') else text
         name, directory = '<string>', Path.cwd()
+        if len(text) > LARGEST_XML:
+            raise RobotError(f'expected a text of at most {LARGEST_XML / MEGABYTE:g} MB, found '
+                             f'{len(text) / MEGABYTE:.3g} MB', name)
     else:
         path = _find(source)
         text, name, directory = read_text(path), str(path), path.resolve().parent
     if 'xmlns:xacro' in text:
-        root, text = expand_xacro(text, name, directory, arguments or {})
+        root, text, warnings = expand_xacro(text, name, directory, arguments or {})
     else:
-        root = read_xml(text, name)
-    return root, text, directory
+        root, warnings = read_xml(text, name), []
+    return root, text, directory, warnings
 
 
 def _find(source: str | os.PathLike[str]) -> Path:

@@ -1,31 +1,24 @@
 """The rigid tree of a URDF: links with their inertia and joints in tree order.
 
-urdf_parser_py reads what URDF defines. It knows no lines, stops at nothing that is physically
-wrong and prints what it does not know, so every element is checked here first, with its place.
+Every element is checked with its place before anything is built of it. (urdf_parser_py knows no
+lines, stops at nothing that is physically wrong and prints what it does not know.)
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from urdf_parser_py import urdf as parser
 
 from flex_description.element import Element
-from flex_description.inertia import TENSOR, check_tensor, moved, tensor
+from flex_description.errors import cut, quoted
+from flex_description.inertia import TENSOR, check_tensor, moved, not_negative, tensor
 from flex_description.robot import Inertia, Joint, Limits
-from flex_description.rotations import from_rpy, pose, read_origin
-from flex_description.xml_reader import write_xml
+from flex_description.rotations import read_origin
 
 UNAXED = ('fixed', 'floating')  # joints whose axis means nothing
 TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # Numbers that only drawing uses; they too must be finite.
 DRAWN = ('xyz', 'rpy', 'size', 'radius', 'length', 'scale', 'rgba')
-# What urdf_parser_py is given: what it does not know it prints, and drawing is not our business.
-KEPT: dict[str, tuple[str, ...]] = {
-    'robot': ('name',), 'link': ('name',), 'inertial': (), 'mass': ('value',), 'inertia': TENSOR,
-    'origin': ('xyz', 'rpy'), 'joint': ('name', 'type'), 'parent': ('link',), 'child': ('link',),
-    'axis': ('xyz',), 'limit': ('lower', 'upper', 'effort', 'velocity'),
-    'dynamics': ('damping', 'friction')}
 
 
 @dataclass(frozen=True)
@@ -45,7 +38,7 @@ def read_tree(root: Element) -> Tree:
     """The tree of a <robot> element."""
     if root.tag != 'robot':
         raise root.error('expected <robot> as the outermost element, found '
-                         f'<{root.tag}>')
+                         f'<{cut(root.tag)}>')
     root.text('name')
     links = _named(root, 'link')
     joints = _named(root, 'joint')
@@ -59,17 +52,15 @@ def read_tree(root: Element) -> Tree:
     for name, element in links.items():
         _check_link(element, name in moving, warnings)
     order = _tree_order(links, joints)
-    model = _parse(root, links, joints)
-    inertias = {link.name: _inertia(link) for link in model.links}
-    records = {joint.name: _joint(joint) for joint in model.joints}
-    ordered = tuple(records[name] for name in order)
+    inertias = {name: _inertia(element) for name, element in links.items()}
+    ordered = tuple(_joint(joints[name]) for name in order)
     base = ordered[0].parent if ordered else next(iter(links))
     names = (base, *(joint.child for joint in ordered))
     for joint in ordered:
         if joint.type in ('floating', 'planar') and joint.parent != base:
             raise joints[joint.name].error(
-                f'type: expected a {joint.type} joint only at the root link "{base}", found it on '
-                f'"{joint.parent}"')
+                f'type: expected a {joint.type} joint only at the root link {quoted(base)}, found '
+                f'it on {quoted(joint.parent)}')
     return Tree({name: inertias[name] for name in names}, ordered, tuple(warnings))
 
 
@@ -97,7 +88,7 @@ def _check_link(element: Element, moving: bool, warnings: list[str]) -> None:
     if mass is None or inertia is None:
         missing = 'mass' if mass is None else 'inertia'
         raise inertial.error(f'expected <{missing}>, found none')
-    matrix = tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR))
+    matrix = _tensor(inertia)
     kilograms = mass.number('value', unit='kg')
     if kilograms == 0.0 and not matrix.any():  # a usual way to write a mere frame
         return
@@ -116,7 +107,7 @@ def _check_joint(element: Element, links: dict[str, Element], warnings: list[str
             raise element.error(f'expected <{role} link="..."/>, found none')
         if end.text('link') not in links:
             end.fail('link', f'the name of a link for the {role} of joint '
-                             f'"{element.attributes["name"]}"')
+                             f'{quoted(element.text("name"))}')
     read_origin(element.one('origin'))
     axis = element.one('axis')
     if axis is not None and np.linalg.norm(axis.numbers('xyz', 3)) < 1e-9 and kind not in UNAXED:
@@ -137,8 +128,8 @@ def _check_joint(element: Element, links: dict[str, Element], warnings: list[str
     limit.number('velocity', least=0.0)
     lower = limit.number('lower', 0.0)
     if limit.number('upper', 0.0) < lower and kind != 'continuous':
-        raise limit.error(f'upper: expected at least lower, {lower:g}, '
-                          f'found "{limit.attributes.get("upper", "0")}"')
+        raise limit.error(f'upper: expected at least lower, {lower:g}, found '
+                          f'{quoted(limit.attributes.get("upper", "0"))}')
 
 
 def _tree_order(links: dict[str, Element], joints: dict[str, Element]) -> list[str]:
@@ -148,14 +139,16 @@ def _tree_order(links: dict[str, Element], joints: dict[str, Element]) -> list[s
     for name, element in joints.items():
         parent, child = (element.all(role)[0].text('link') for role in ('parent', 'child'))
         if child in above:
-            raise element.error(f'child: expected a link with one parent joint, found "{child}", '
-                                f'which joint "{above[child]}" carries already')
+            raise element.error('child: expected a link with one parent joint, found '
+                                f'{quoted(child)}, which joint {quoted(above[child])} carries '
+                                'already')
         above[child] = name
         below[parent].append((name, child))
     roots = [name for name in links if name not in above]
     if len(roots) > 1:
         raise links[roots[1]].error('expected one root link, found '
-                                    f'{len(roots)}: {", ".join(roots[:5])}; join them by a joint')
+                                    f'{len(roots)}: {", ".join(map(cut, roots[:5]))}; join them '
+                                    'by a joint')
     order = []
     stack = [(name, child) for base in roots for name, child in reversed(below[base])]
     while stack:
@@ -168,46 +161,43 @@ def _tree_order(links: dict[str, Element], joints: dict[str, Element]) -> list[s
     return order
 
 
-def _parse(root: Element, links: dict[str, Element], joints: dict[str, Element]) -> parser.URDF:
-    """urdf_parser_py's view of the links and joints."""
-    kept = replace(root, children=[*links.values(), *joints.values()])
-    try:
-        return parser.URDF.from_xml_string(write_xml(kept, KEPT).encode())
-    except Exception as error:  # it raises many types, AssertionError among them
-        raise root.error(f'expected a valid URDF, found: {error}') from None
-
-
-def _inertia(link: parser.Link) -> Inertia | None:
-    if link.inertial is None or link.inertial.mass == 0.0:
+def _inertia(link: Element) -> Inertia | None:
+    """Of a link that is checked already; None if it has no mass."""
+    inertial = link.one('inertial')
+    if inertial is None:
         return None
-    own = Inertia(float(link.inertial.mass), np.zeros(3),
-                  np.array(link.inertial.inertia.to_matrix(), dtype=float))
-    return moved(own, _pose(link.inertial.origin))
+    mass, inertia = inertial.all('mass')[0], inertial.all('inertia')[0]
+    kilograms = mass.number('value')
+    if kilograms == 0.0:
+        return None
+    own = Inertia(kilograms, np.zeros(3), not_negative(_tensor(inertia)))
+    return moved(own, read_origin(inertial.one('origin')))
 
 
-def _pose(origin: parser.Pose | None) -> np.ndarray:
-    if origin is None:
-        return np.eye(4)
-    return pose(from_rpy(np.array(origin.rpy or (0, 0, 0), dtype=float)),
-                np.array(origin.xyz or (0, 0, 0), dtype=float))
+def _tensor(inertia: Element) -> np.ndarray:
+    return tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR))
 
 
-def _joint(joint: parser.Joint) -> Joint:
-    named = joint.axis is not None and joint.type not in UNAXED
-    axis = np.array(joint.axis if named else (1.0, 0.0, 0.0), dtype=float)
-    dynamics = joint.dynamics
+def _joint(element: Element) -> Joint:
+    """A joint that is checked already."""
+    kind = element.text('type')
+    axis = np.array([1.0, 0.0, 0.0])
+    given = element.one('axis')
+    if given is not None and kind not in UNAXED:
+        axis = given.numbers('xyz', 3)
+    dynamics = element.one('dynamics')
     return Joint(
-        name=joint.name, type=joint.type, parent=joint.parent, child=joint.child,
-        origin=_pose(joint.origin), axis=axis / np.linalg.norm(axis), limits=_limits(joint),
-        friction=float(dynamics.friction or 0.0) if dynamics else 0.0,
-        damping=float(dynamics.damping or 0.0) if dynamics else 0.0)
+        name=element.text('name'), type=kind, parent=element.all('parent')[0].text('link'),
+        child=element.all('child')[0].text('link'), origin=read_origin(element.one('origin')),
+        axis=axis / np.linalg.norm(axis), limits=_limits(element.one('limit'), kind),
+        friction=dynamics.number('friction', 0.0) if dynamics else 0.0,
+        damping=dynamics.number('damping', 0.0) if dynamics else 0.0)
 
 
-def _limits(joint: parser.Joint) -> Limits:
-    limit = joint.limit
+def _limits(limit: Element | None, kind: str) -> Limits:
     if limit is None:
         return Limits()
-    effort, velocity = float(limit.effort), float(limit.velocity)
-    if joint.type not in ('revolute', 'prismatic'):
+    effort, velocity = limit.number('effort'), limit.number('velocity')
+    if kind not in ('revolute', 'prismatic'):
         return Limits(effort=effort, velocity=velocity)
-    return Limits(float(limit.lower or 0.0), float(limit.upper or 0.0), effort, velocity)
+    return Limits(limit.number('lower', 0.0), limit.number('upper', 0.0), effort, velocity)

@@ -4,15 +4,12 @@ A DTD is where entity bombs and reads of foreign files live, and no URDF needs o
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import NoReturn
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from flex_description.element import Element
 from flex_description.errors import RobotError
-
-DEEPEST = 100  # nesting; a URDF needs six
+from flex_description.reading.limits import DEEPEST, MOST_ELEMENTS
 
 
 def refuse_dtd(parser: expat.XMLParserType, source: str) -> None:
@@ -30,11 +27,17 @@ def read_xml(text: str, source: str) -> Element:
     refuse_dtd(parser, source)
     top = Element('', {}, source, 0)
     stack = [top]
+    count = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(stack) > DEEPEST:
             raise RobotError(f'expected elements nested at most {DEEPEST} deep, found deeper ones',
                              source, parser.CurrentLineNumber)
+        nonlocal count
+        count += 1
+        if count > MOST_ELEMENTS:
+            raise RobotError(f'expected at most {MOST_ELEMENTS} elements, found more', source,
+                             parser.CurrentLineNumber)
         element = Element(tag, attributes, source, parser.CurrentLineNumber, [], stack[-1])
         stack[-1].children.append(element)
         stack.append(element)
@@ -49,11 +52,3 @@ def read_xml(text: str, source: str) -> Element:
     except UnicodeError as error:
         raise RobotError(f'expected Unicode text, found: {error}', source) from None
     return top.children[0]
-
-
-def write_xml(element: Element, kept: Mapping[str, Collection[str]]) -> str:
-    """The element as XML text; kept: the tags to write, with their attributes."""
-    inner = ''.join(write_xml(child, kept) for child in element.children if child.tag in kept)
-    attributes = ''.join(f' {key}={quoteattr(value.strip())}'
-                         for key, value in element.attributes.items() if key in kept[element.tag])
-    return f'<{element.tag}{attributes}>{inner}</{element.tag}>'

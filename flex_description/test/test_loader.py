@@ -1,9 +1,11 @@
 """load_robot on good robots: tree, joints, beams, frames, sensors, sources."""
 import dataclasses
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from urdf_parser_py.urdf import URDF
 
 from flex_description import RobotError, bundled_robots, load_robot
 
@@ -206,7 +208,7 @@ def test_blanks_around_names_do_not_count():
 def test_other_tools_elements_are_left_alone(capfd):
     extra = ('<gazebo reference="a"><mu1>0.2</mu1></gazebo><ros2_control name="x" type="system"/>'
              '<transmission name="t"/><material name="blue"/><sensor/>')
-    inside = joint('ab', 'a', 'b').replace('<dynamics', '<dynamics armature="1"').replace(
+    inside = joint('ab', 'a', 'b').replace(
         '<axis', '<hardware/><safety_controller k_velocity="1"/><axis')
     assert robot(extra, inside, links='ab').warnings == ()
     assert capfd.readouterr() == ('', '')
@@ -225,3 +227,32 @@ def test_bundled_robots_load_by_name_with_paths_that_exist():
     robots = bundled_robots()
     assert 'cibicik_arm' in robots
     assert load_robot('cibicik_arm').source == str(robots['cibicik_arm'])
+
+
+@pytest.mark.parametrize('name', sorted(bundled_robots()))
+def test_tree_as_urdf_parser_py_reads_it(name):
+    """Another reader of URDF as a witness of ours."""
+    arm = load_robot(name)
+    root = ElementTree.fromstring(arm.urdf)
+    for child in list(root):
+        if child.tag not in ('link', 'joint', 'material'):
+            root.remove(child)
+    witness = URDF.from_xml_string(ElementTree.tostring(root))
+    assert {link.name for link in arm.links} == {link.name for link in witness.links}
+    for link in witness.links:
+        ours = next(own for own in arm.links if own.name == link.name).inertia
+        if link.inertial is not None and ours is not None:
+            assert ours.mass == link.inertial.mass
+            assert ours.centre == pytest.approx(link.inertial.origin.xyz)
+    for joint in witness.joints:
+        ours = next(own for own in arm.joints if own.name == joint.name)
+        assert (ours.type, ours.parent, ours.child) == (joint.type, joint.parent, joint.child)
+        assert ours.origin[:3, 3] == pytest.approx(joint.origin.xyz if joint.origin else [0, 0, 0])
+        if joint.axis is not None and joint.type != 'fixed':
+            assert ours.axis == pytest.approx(joint.axis)
+        if joint.limit is not None:
+            assert (ours.limits.effort, ours.limits.velocity) == (joint.limit.effort,
+                                                                  joint.limit.velocity)
+        if joint.dynamics is not None:
+            assert ours.damping == (joint.dynamics.damping or 0.0)
+            assert ours.friction == (joint.dynamics.friction or 0.0)

@@ -87,3 +87,36 @@ def test_from_build():
     assert none.count == 0
     with pytest.raises(ShapeError, match='expression_y: expected 3 formulas'):
         build_shapes('expression', (3, 0, 1), UniformBeam(), options=options)
+
+
+@pytest.mark.parametrize(('text', 'x'), [
+    ('x^2/(x-0.123456)', 0.123456), ('x^2/(x-0.123456)^2', 0.123456),
+    ('x^2*(0.777-x)^-2', 0.777), ('x^2/sin(3*x+0.5)', (math.pi - 0.5) / 3.0),
+    ('x^2/(cos(7*x)+1)', math.pi / 7.0),
+    ('x^2/sqrt((x-0.5037)^2)', 0.5037), ('x^2*((x-0.5037)^2)^0.5', 0.5037),
+    ('x^2/(1-cosh(x-1.0037))', 1.0037)])
+def test_poles_between_the_stations_are_found(text, x):
+    """None of them at a multiple of 0.02 m, where the values are looked at first."""
+    with pytest.raises(ShapeError) as error:
+        Expressions(2.0, text, 2)
+    found = float(str(error.value).split('near x = ')[1].removesuffix(' m'))
+    assert found == pytest.approx(x, abs=1e-5)
+
+
+@pytest.mark.parametrize('text', [
+    'x^2/(2+sin(x))', 'x^2/(x^2-2*x+3)', 'x^2*(L-x)^2.5', 'x^2*2^x', 'x^2/(x^4-x^2+0.25001)',
+    'cosh(1.875*x/L)-cos(1.875*x/L)-0.7341*(sinh(1.875*x/L)-sin(1.875*x/L))', 'x^2/cosh(5*x-3)',
+    'x^2*exp(-(x-1)^2)', 'x^2*sqrt(1+x^2)', 'x^2/(3+cos(50*x))', 'x^2*(1+x)^-1.5'])
+def test_formulas_without_poles_pass(text):
+    assert Expressions(2.0, text, 2).count == 1
+
+
+@given(formulas(), st.floats(0.0, 1.9), st.floats(0.0, 0.1))
+def test_bounds_hold_the_values(formula, low, width):
+    tree = parse(formula[0])
+    x = np.linspace(low, low + width, 20)
+    with np.errstate(all='ignore'):
+        least, most = tree.bounds(np.array([low]), np.array([low + width]), 2.0)
+        values = tree(x, 2.0)[0]
+    slack = 1e-9 * (1.0 + np.max(np.abs(values)))
+    assert np.isnan(least[0]) or np.all((values >= least - slack) & (values <= most + slack))

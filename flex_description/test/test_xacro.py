@@ -95,3 +95,15 @@ def test_endless_macro(tmp_path):
     links = LINKS.replace('<link name', '<xacro:link name="a" mass="1"/><link name')
     with pytest.raises(RobotError, match='endless recursion'):
         load(tmp_path, links=links)
+
+
+@pytest.mark.parametrize(('new', 'words'), [
+    ('<xacro:property name="m" value="1" vlaue="2"/>', 'unknown attribute(s): vlaue'),
+    ('<xacro:property name="len" value="1"/>', 'redefining global symbol: len'),
+    ('<xacro:include filename="*.nothing"/>', 'matched no files'),
+    ('<a b="${xacro.warning(1, 2)}"/>', '1 2')])
+def test_warnings_of_xacro_are_warnings_of_the_robot(tmp_path, capfd, caplog, new, words):
+    robot = load(tmp_path, ARM.replace('<link name="base"/>', f'<link name="base"/>{new}'))
+    found = [warning for warning in robot.warnings if words in warning]
+    assert found[0].startswith(f'{tmp_path}/arm.urdf.xacro:5: xacro: ')
+    assert capfd.readouterr() == ('', '')

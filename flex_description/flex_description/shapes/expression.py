@@ -14,56 +14,79 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from flex_description.shapes import intervals
 from flex_description.shapes.base import ModeShapes, ShapeError
+from flex_description.shapes.intervals import Bounds, undefined_near
 
 MAX_CHARACTERS = 500
 MAX_DEPTH = 60
 _TOKEN = re.compile(r'\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za-z_]\w*|.)')
 
+MAX_FORMULAS = 20
+
 Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
-Tree = Callable[[np.ndarray, float], Jet]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A formula, or a part of one. jet: value and derivatives at stations x; bounds: of its value
+    on intervals from low to high; both of a beam of the length given."""
+
+    jet: Callable[[np.ndarray, float], Jet]
+    bounds: Callable[[np.ndarray, np.ndarray, float], Bounds]
+
+    def __call__(self, x: np.ndarray, length: float) -> Jet:
+        return self.jet(x, length)
 
 
 def _constant(value: Callable[[float], float]) -> Tree:
-    def tree(x: np.ndarray, length: float) -> Jet:
+    def jet(x: np.ndarray, length: float) -> Jet:
         zero = np.zeros_like(x)
         return zero + value(length), zero, zero
-    return tree
+    return Tree(jet, lambda low, high, length: (np.full_like(low, value(length)),) * 2)
 
 
-def _station(x: np.ndarray, length: float) -> Jet:
-    return x, np.ones_like(x), np.zeros_like(x)
+_station = Tree(lambda x, length: (x, np.ones_like(x), np.zeros_like(x)),
+                lambda low, high, length: (low, high))
 
 
-def _chain(outer: Callable[[np.ndarray], Jet], inner: Tree) -> Tree:
+def _chain(outer: Callable[[np.ndarray], Jet], bounds: Callable[[Bounds], Bounds],
+           inner: Tree) -> Tree:
     """Faa di Bruno to second order."""
-    def tree(x: np.ndarray, length: float) -> Jet:
+    def jet(x: np.ndarray, length: float) -> Jet:
         u, du, ddu = inner(x, length)
         f, df, ddf = outer(u)
         return f, df * du, ddf * du**2 + df * ddu
-    return tree
+    return Tree(jet, lambda low, high, length: bounds(inner.bounds(low, high, length)))
+
+
+def _both(left: Tree, right: Tree, bounds: Callable[[Bounds, Bounds], Bounds],
+          ) -> Callable[[np.ndarray, np.ndarray, float], Bounds]:
+    return lambda low, high, length: bounds(left.bounds(low, high, length),
+                                            right.bounds(low, high, length))
 
 
 def _add(left: Tree, right: Tree, sign: float) -> Tree:
-    def tree(x: np.ndarray, length: float) -> Jet:
+    def jet(x: np.ndarray, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2]
-    return tree
+    return Tree(jet, _both(left, right, lambda a, b: intervals.add(a, b, sign)))
 
 
 def _multiply(left: Tree, right: Tree) -> Tree:
-    def tree(x: np.ndarray, length: float) -> Jet:
+    def jet(x: np.ndarray, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return (a[0] * b[0], a[1] * b[0] + a[0] * b[1],
                 a[2] * b[0] + 2.0 * a[1] * b[1] + a[0] * b[2])
-    return tree
+    return Tree(jet, _both(left, right, intervals.multiply))
 
 
 def _power(base: Tree, exponent: Tree) -> Tree:
-    def tree(x: np.ndarray, length: float) -> Jet:
+    def jet(x: np.ndarray, length: float) -> Jet:
         a, b = base(x, length), exponent(x, length)
         if not np.any(b[1]) and not np.any(b[2]):
             n = b[0]
@@ -78,7 +101,7 @@ def _power(base: Tree, exponent: Tree) -> Tree:
         bend = b[2] * log + 2.0 * b[1] * dlog + b[0] * (a[2] / a[0] - dlog**2)
         value = a[0]**b[0]
         return value, value * rate, value * (rate**2 + bend)
-    return tree
+    return Tree(jet, _both(base, exponent, intervals.power))
 
 
 def _sqrt(u: np.ndarray) -> Jet:
@@ -143,7 +166,8 @@ class _Parser:
         tree = self._unary()
         while operator := self._take('*', '/'):
             right = self._unary()
-            tree = _multiply(tree, right if operator == '*' else _chain(_inverse, right))
+            tree = _multiply(tree, right if operator == '*' else _chain(
+                _inverse, intervals.inverse, right))
         return tree
 
     def _unary(self) -> Tree:
@@ -176,7 +200,7 @@ class _Parser:
             self.tokens.pop(0)
             if not self._take('('):
                 raise self._error(f"'(' after {token}")
-            return _chain(FUNCTIONS[token], self._closed())
+            return _chain(FUNCTIONS[token], intervals.FUNCTIONS[token], self._closed())
         if token and token[0] in '0123456789.' and token != '.':
             number = float(self.tokens.pop(0).text)
             return _constant(lambda length: number)
@@ -187,6 +211,10 @@ class _Parser:
         if not self._take(')'):
             raise self._error("')'")
         return tree
+
+
+def _bounds(tree: Tree, length: float, low: np.ndarray, high: np.ndarray) -> Bounds:
+    return tree.bounds(low, high, length)
 
 
 def parse(text: str) -> Tree:
@@ -201,6 +229,9 @@ class Expressions(ModeShapes):
     def __init__(self, length: float, text: str, power: int) -> None:
         self.length, self._formulas = length, (text, power)
         texts = [part.strip() for part in text.split(';') if part.strip()]
+        if len(texts) > MAX_FORMULAS:
+            raise ShapeError(f"expression: expected at most {MAX_FORMULAS} formulas separated by "
+                             f"';', found {len(texts)}")
         self.trees = [parse(part) for part in texts]
         self.count = len(self.trees)
         stations = np.linspace(0.0, length, 101)
@@ -211,6 +242,10 @@ class Expressions(ModeShapes):
                 x = stations[np.argmin(np.isfinite(jet).all(axis=0))]
                 raise ShapeError(f"expression '{part}': value or derivative is not finite at "
                                  f'x = {x:.6g} m')
+            pole = undefined_near(partial(_bounds, tree, length), length)
+            if pole is not None:
+                raise ShapeError(f"expression '{part}': expected a formula that is finite all "
+                                 f'along the beam, found a pole near x = {pole:.6g} m')
             names = ('value', 'slope')[:power]
             for name, values in zip(names, jet, strict=False):
                 if abs(values[0]) > 1e-6 * np.max(np.abs(values)):

@@ -7,15 +7,16 @@ in units of the beam's: s = x / L.
 """
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.polynomial import legendre
-from scipy.linalg import eigh, solve
+from scipy.linalg import LinAlgWarning, eigh, solve
 
-from flex_description.shapes.base import ModeShapes
+from flex_description.shapes.base import ModeShapes, ShapeError
 
 DEGREE = 15
 
@@ -151,7 +152,13 @@ class FiniteElements:
         amplitudes = np.zeros((len(self.mass), 1))
         amplitudes[list(prescribed), 0] = list(prescribed.values())
         load = -(self.stiffness @ amplitudes)[free]
-        amplitudes[free] = solve(self.stiffness[np.ix_(free, free)], load, assume_a='pos')
+        with warnings.catch_warnings():
+            warnings.simplefilter('error', LinAlgWarning)
+            try:
+                amplitudes[free] = solve(self.stiffness[np.ix_(free, free)], load, assume_a='pos')
+            except LinAlgWarning:
+                raise ShapeError('expected a stiffness that varies by less than 16 digits along '
+                                 'the beam, found more') from None
         return self._shapes(amplitudes)
 
     def _shapes(self, amplitudes: np.ndarray) -> PiecewisePolynomials:

@@ -8,16 +8,25 @@ derivative, on which stiffness depends. A table too coarse or too noisy for that
 from __future__ import annotations
 
 import csv
+import io
+import math
 import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
 from scipy.interpolate import BSpline
 
+from flex_description.errors import cut
+from flex_description.reading.files import LARGEST_TABLE, MEGABYTE, FileError, read_bytes
 from flex_description.shapes.base import ModeShapes, ShapeError
 
 SPLINE_DEGREE = 5
 MIN_STATIONS = 12
+MAX_STATIONS = 5000     # a least-squares fit of as many rows to each column still takes no minute
+MAX_COLUMNS = 200
+LISTED = 20
+LARGEST = 1e30          # powers of larger numbers overflow
 INTERVALS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CURVATURE_TOLERANCE = 0.05
 RESIDUAL_TOLERANCE = 0.01
@@ -28,43 +37,102 @@ def read_table(path: str | Path) -> dict[str, np.ndarray]:
     """Columns by name, each (k,), k the number of stations."""
     path = Path(path)
     try:
-        if path.suffix.lower() == '.npz':
-            with np.load(path, allow_pickle=False) as archive:
-                columns = {name: np.atleast_1d(np.asarray(archive[name], float))
-                           for name in archive.files}
-        else:
-            columns = _read_csv(path)
-    except OSError as error:
-        raise ShapeError(f'{path}: cannot be read ({error.strerror or error})') from None
+        data = read_bytes(path, LARGEST_TABLE)
+        read = _read_npz if path.suffix.lower() == '.npz' else _read_csv
+        columns = read(data)
+    except FileError as error:
+        raise ShapeError(f'{path}: cannot be read (expected a file of at most '
+                         f'{LARGEST_TABLE / MEGABYTE:g} MB, found {error})') from None
     except ValueError as error:
         raise ShapeError(f'{path}: expected numbers in named columns ({error})') from None
     except Exception as error:   # zipfile and zlib raise their own on a damaged archive
-        raise ShapeError(f'{path}: not a readable NPZ archive ({error})') from None
+        raise ShapeError(f'{path}: expected a readable NPZ archive, found a damaged one '
+                         f'({error or repr(error)})') from None
     if 'x' not in columns:
-        raise ShapeError(f"{path}: expected a column 'x', found {', '.join(columns) or 'none'}")
+        names = ', '.join(cut(name) for name in list(columns)[:LISTED])
+        raise ShapeError(f"{path}: expected a column 'x', found {names or 'none'}")
     x = columns['x']
     for name, values in columns.items():
         if values.shape != x.shape or x.ndim != 1:
-            raise ShapeError(f"{path}: column '{name}' has shape {values.shape}, x {x.shape}")
-        if not np.all(np.isfinite(values)):
-            raise ShapeError(f"{path}: column '{name}' has a value that is not finite")
+            raise ShapeError(f"{path}: column '{cut(name)}' has shape {values.shape}, x {x.shape}")
+        if not np.all(np.abs(values) <= LARGEST):
+            raise ShapeError(f"{path}: column '{cut(name)}' has a value that is not finite, or "
+                             f'above {LARGEST:g}')
+    if x.size < MIN_STATIONS:
+        raise ShapeError(f'{path}: too coarse: expected at least {MIN_STATIONS} stations, '
+                         f'found {x.size}')
+    if x.size > MAX_STATIONS:
+        raise ShapeError(f'{path}: expected at most {MAX_STATIONS} stations, found {x.size}')
     if np.any(np.diff(x) <= 0.0):
         raise ShapeError(f'{path}: x must increase from row to row')
     return columns
 
 
-def _read_csv(path: Path) -> dict[str, np.ndarray]:
-    with path.open(newline='', encoding='utf-8-sig') as file:
-        rows = [row for row in csv.reader(line for line in file if not line.startswith('#'))
+def _read_npz(data: bytes) -> dict[str, np.ndarray]:
+    """The arrays of an archive, whose sizes are looked at before anything is unpacked."""
+    columns: dict[str, np.ndarray] = {}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = archive.infolist()
+        if len(members) > MAX_COLUMNS:
+            raise ValueError(f'expected at most {MAX_COLUMNS} columns, found {len(members)}')
+        unpacked = sum(member.file_size for member in members)
+        if unpacked > LARGEST_TABLE:
+            raise ValueError(f'expected at most {LARGEST_TABLE / MEGABYTE:g} MB unpacked, found '
+                             f'{unpacked / MEGABYTE:.4g} MB')
+        for member in members:
+            # read() stops at the size that the directory of the archive says
+            columns[member.filename.removesuffix('.npy')] = _array(archive.read(member))
+    return columns
+
+
+def _array(data: bytes) -> np.ndarray:
+    """An array in the NPY format; its header may claim any size."""
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f'expected NPY of version 1 or 2, found {version[0]}')
+    read = (np.lib.format.read_array_header_1_0 if version == (1, 0) else
+            np.lib.format.read_array_header_2_0)
+    shape, _, kind = read(file)
+    if kind.kind not in 'iuf':
+        raise ValueError(f'expected real numbers, found {kind}')
+    size = kind.itemsize * math.prod(shape)
+    if size != len(data) - file.tell():
+        raise ValueError(f'expected {size} bytes of an array of shape {shape}, found '
+                         f'{len(data) - file.tell()}')
+    numbers = np.frombuffer(data, kind, offset=file.tell()).astype(float)
+    return np.atleast_1d(numbers.reshape(shape))
+
+
+def _read_csv(data: bytes) -> dict[str, np.ndarray]:
+    lines = data.decode('utf-8-sig').splitlines()
+    if len(lines) > 2 * MAX_STATIONS:
+        raise ValueError(f'expected at most {2 * MAX_STATIONS} lines, found {len(lines)}')
+    try:
+        rows = [row for row in csv.reader(line for line in lines if not line.startswith('#'))
                 if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
     if not rows:
         raise ValueError('no rows')
     names = [name.strip() for name in rows[0]]
+    if len(names) > MAX_COLUMNS:
+        raise ValueError(f'expected at most {MAX_COLUMNS} columns, found {len(names)}')
+    if len(set(names)) < len(names):
+        raise ValueError('two columns have the same name')
     for number, row in enumerate(rows[1:], 1):
         if len(row) != len(names):
             raise ValueError(f'row {number} has {len(row)} cells, the header {len(names)}')
-    table = np.array([[float(cell) for cell in row] for row in rows[1:]], float)
+    table = np.array([[_number(cell, number) for cell in row]
+                      for number, row in enumerate(rows[1:], 1)], float)
     return dict(zip(names, table.reshape(-1, len(names)).T, strict=True))
+
+
+def _number(cell: str, row: int) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError(f'row {row}: expected a number, found "{cut(cell)}"') from None
 
 
 class TabulatedShapes(ModeShapes):
@@ -77,10 +145,7 @@ class TabulatedShapes(ModeShapes):
         if abs(x[0]) > 1e-6 * length or abs(x[-1] - length) > 1e-3 * length:
             raise ShapeError(f'{path}: expected x from 0 to the length {length:.6g} m, '
                              f'found {x[0]:.6g} to {x[-1]:.6g}')
-        if x.size < MIN_STATIONS:
-            raise ShapeError(f'{path}: too coarse: expected at least {MIN_STATIONS} stations, '
-                             f'found {x.size}')
-        modes = [name for name in columns if re.fullmatch(rf'{kind}\d*', name)]
+        modes = [name for name in columns if re.fullmatch(rf'{kind}[0-9]{{0,9}}', name)]
         modes.sort(key=lambda name: int(name[len(kind):] or 0))
         if len(modes) < count:
             raise ShapeError(f'{path}: expected {count} columns {kind}1, {kind}2, ..., '

@@ -1,0 +1,1 @@
+"""How files are read: bounded in size, time and memory, whoever wrote them."""

@@ -1,0 +1,104 @@
+"""What URDF has and we do not read, or what is nearly URDF, is warned of; what is others', not."""
+import logging
+import subprocess
+import sys
+
+import pytest
+from bad_robots import GOOD, GRAVITY
+
+from flex_description import load_robot
+from flex_description.describe import main
+from flex_description.errors import misspelt
+
+CASES = {
+    'quat_xyzw': ('<origin xyz="0 0 0.3" rpy="0 0 0"/>', '<origin quat_xyzw="0 0 1 0"/>',
+        '<joint name="joint1"> <origin>: quat_xyzw is not read (URDF 1.1): write the rotation as '
+        'rpy="roll pitch yaw"'),
+    'quat_of_inertial': ('<origin xyz="0.1 0 0"/>', '<origin quat_xyzw="0 0 1 0"/>',
+        '<link name="tool"> <origin>: quat_xyzw is not read'),
+    'expressed_in': ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1" expressed_in="base"/>',
+        '<axis>: expressed_in is not read: the axis is taken in the frame of the joint'),
+    'xyx': ('<origin xyz="0 0 0.3"', '<origin xyx="0 0 0.3"',
+        '<origin>: attribute "xyx" is not read; did you mean "xyz"?'),
+    'dampign': ('damping="0.1"', 'dampign="0.1"',
+        '<dynamics>: attribute "dampign" is not read; did you mean "damping"?'),
+    'armature': ('damping="0.1"', 'armature="0.1"',
+        '<dynamics>: attribute "armature" is not read; known: damping, friction'),
+    'uper': ('upper="2"', 'uper="3" upper="2"', '"uper" is not read; did you mean "upper"?'),
+    'inertal': ('<inertial>', '<inertal>',
+        '<link name="tool"> <inertal>: element <inertal> is not read; did you mean <inertial>?'),
+    'axes': ('<axis xyz="0 0 1"/>', '<axes xyz="0 0 1"/>',
+        '<joint name="joint1"> <axes>: element <axes> is not read; did you mean <axis>?'),
+    'Dynamics': ('<dynamics', '<Dynamics', '<Dynamics> is not read; did you mean <dynamics>?'),
+    'mass_in_link': ('<link name="eye"/>', '<link name="eye"><mass value="3"/></link>',
+        '<link name="eye"> <mass>: is not read in <link name="eye">: it belongs in <inertial>'),
+    'version': ('<robot name="arm">', '<robot name="arm" version="99">',
+        '<robot>: version: expected one of 1.0, 1.1, 1.2, found "99"'),
+    'links': ('<link name="eye"/>', '<link name="eye"/><links name="a"/>',
+        '<links name="a">: element <links> is not read; did you mean <link>?'),
+    'geometri': ('<geometry>', '<geometri>', 'did you mean <geometry>?'),
+}
+CLOSING = {'inertal': ('</inertial>', '</inertal>'), 'geometri': ('</geometry>', '</geometri>')}
+
+
+@pytest.mark.parametrize('case', CASES)
+def test_warning_names_the_place_and_the_known_name(case, tmp_path, caplog, capsys):
+    old, new, words = CASES[case]
+    text = GOOD.replace(old, new, 1).replace(*CLOSING.get(case, ('', '')))
+    path = tmp_path / 'arm.urdf'
+    path.write_text(text)
+    with caplog.at_level(logging.WARNING, 'flex_description'):
+        robot = load_robot(path)
+    found = [warning for warning in robot.warnings if words in warning]
+    line = text[:text.index(new)].count('\n') + 1
+    assert len(found) == 1 and found[0].startswith(f'{path}:{line}: '), robot.warnings
+    # in the log of a Python program, and in the answer of the command
+    assert [record.getMessage() for record in caplog.records] == list(robot.warnings)
+    assert main([str(path)]) == 0
+    assert f'warning: {found[0]}\n' in capsys.readouterr().out
+
+
+def test_the_log_is_seen_without_any_set_up(tmp_path):
+    """Python prints warnings of loggers that nobody has set up."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(GOOD.replace('damping="0.1"', 'dampign="0.1"'))
+    done = subprocess.run([sys.executable, '-c', 'import flex_description, sys; '
+                           'flex_description.load_robot(sys.argv[1])', str(path)],
+                          capture_output=True, text=True, check=True)
+    assert 'did you mean "damping"?' in done.stderr and done.stdout == ''
+
+
+@pytest.mark.parametrize('extra', [
+    '<gazebo reference="link1"><mu1>0.2</mu1></gazebo>', '<ros2_control name="x" type="system"/>',
+    '<transmission name="t"><type>x</type><joint name="j"/></transmission>', '<plugin name="p"/>',
+    '<sensor name="s" type="camera"><parent link="tool"/></sensor>', '<loop_joint name="l"/>',
+    '<material name="m"><colour rgba="1 1 1 1"/></material>', '<drake:joint name="d"/>',
+    '<mujoco><compiler/></mujoco>', '<group name="g"/>', '<camera/>', '<model/>', '<frame/>',
+    '<disable_collisions link1="a" link2="b"/>', '<xacro:unused/>', '<static>1</static>'])
+def test_elements_of_others_are_left_alone(extra):
+    text = GOOD.replace(GRAVITY, GRAVITY + extra).replace(
+        '<robot ', '<robot xmlns:drake="d" ')
+    assert load_robot(text).warnings == ()
+
+
+def test_attributes_of_namespaces_and_of_drawing_are_left_alone():
+    text = GOOD.replace('<link name="tool">', '<link name="tool" type="hand" ns:mass="3">')
+    text = text.replace('<visual>', '<visual cast_shadows="0">')
+    text = text.replace('<robot ', '<robot xmlns:ns="n" ')
+    assert load_robot(text).warnings == ()
+
+
+def test_ten_thousand_warnings_are_cut():
+    text = GOOD.replace('<link name="eye"/>', '<link name="eye"><mass/></link>').replace(
+        GRAVITY, GRAVITY + '<links/>' * 10_000)
+    warnings = load_robot(text).warnings
+    assert len(warnings) < 110 and any('left out' in warning for warning in warnings)
+
+
+@pytest.mark.parametrize(('word', 'known', 'name'), [
+    ('inertal', ['inertial', 'visual'], 'inertial'), ('axes', ['axis', 'mass'], 'axis'),
+    ('dampign', ['damping', 'friction'], 'damping'), ('xyx', ['xyz', 'rpy'], 'xyz'),
+    ('sensor', ['link', 'joint'], None), ('loop_joint', ['link', 'joint'], None),
+    ('frame', ['name'], None), ('a' * 10**5, ['axis'], None), ('', ['axis'], None)])
+def test_misspelt(word, known, name):
+    assert misspelt(word, known) == name
