@@ -58,7 +58,11 @@ class Dynamics(Node):
         self._input.listen(self._topic.get_subscription_count() > 0)
 
     def _publish(self, state: State) -> None:
-        terms = self.model.terms(state.q, state.v)
+        try:
+            terms = self.model.terms(state.q, state.v)
+        except DynamicsError as error:
+            self._input.reject(error)
+            return
         if self._publisher is None:
             self._terms.static_deflection = state.static
             self._fill(self._terms, state.q, state.v)

@@ -13,6 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import (
     Diagnostics,
     declare,
@@ -76,7 +77,12 @@ class StatePublisher(Node):
         self._due += self._period * ((state.time - self._due) // self._period + 1)
         period = 1e-9 * self._period
         self._wall_due = max(self._wall_due + period, time.monotonic() - period)
-        self._tf.publish(self._bytes.at(state.time, self._frames.moving.at(state.q)))
+        try:
+            poses = self._frames.moving.at(state.q)
+        except DynamicsError as error:
+            self._input.reject(error)
+            return
+        self._tf.publish(self._bytes.at(state.time, poses))
         self._published += 1
 
     def _bytes_of(self, edges: Edges) -> TransformBytes:

@@ -10,6 +10,7 @@ from rclpy.qos import QoSProfile
 
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare
+from flex_dynamics.nodes.message_guard import shortened, subscribe, within
 from flex_viz.pushes import Push
 
 # What was asked for, of a sensor or a person, and what a simulator says that it does.
@@ -25,7 +26,7 @@ class Wrenches:
                              'after its last message', lower=0.01, upper=3600.0, fixed=True)
         self._heard: dict[str, tuple[float, Push]] = {}
         for topic in TOPICS:
-            node.create_subscription(WrenchStamped, topic, self._receive, QoSProfile(depth=10))
+            subscribe(node, WrenchStamped, topic, self._receive, QoSProfile(depth=10))
 
     def take(self) -> list[Push]:
         """Those to be drawn now."""
@@ -40,10 +41,10 @@ class Wrenches:
         try:
             self._model.pose(np.zeros(self._model.n), push.frame)
         except DynamicsError as error:
-            self._ignore(str(error))
+            self._ignore(shortened(str(error)))
             return
-        if not (np.isfinite(push.force).all() and np.isfinite(push.moment).all()):
-            self._ignore('expected finite numbers')
+        if not (within(push.force) and within(push.moment)):
+            self._ignore('expected finite numbers of at most 1e9 N and N m')
             return
         self._heard[push.frame] = time.monotonic(), push
 
