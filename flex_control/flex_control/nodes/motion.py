@@ -21,6 +21,7 @@ from flex_dynamics.nodes.common import floats, nanoseconds, stamp
 from flex_dynamics.nodes.state_input import State
 
 PIECE = 1_000_000      # ns of a period for one piece of the planning
+GAP = 1_000_000_000    # ns without a state; longer ones are no period
 PIECES = 120           # of the planning of a shaped motion; what is left is done at once
 
 
@@ -74,7 +75,8 @@ class Motion:
         """Judge and report the motion of a goal at a state, and plan ahead."""
         time = state.time
         period = time - self._seen
-        self._period, self._seen = period if period > 0 else 0, time
+        # After a gap the last period says nothing about the next ones.
+        self._period, self._seen = period if 0 < period < GAP else 0, time
         if self._check is not None or isinstance(self._loop.trajectory, Prepared):
             self._work()
         if self._action.following is None:

@@ -32,7 +32,8 @@ from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.ending import WRITING, end_by_signal, end_soon
 from flex_dynamics.nodes.executor import KINDS, make_executor, spin
-from flex_dynamics.nodes.message_guard import decode_errors, guard_clock, shortened
+from flex_dynamics.nodes.message_guard import decode_errors, shortened
+from flex_dynamics.nodes.rclpy_guard import guard
 
 LARGEST = sys.float_info.max
 
@@ -193,7 +194,7 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
             nodes[0], 'executor', 'lean', "what calls the callbacks: flex's own executor, or that "
             'of rclpy, which takes several times as long', choices=KINDS, fixed=True))
         for node in nodes:
-            guard_clock(node)
+            guard(node)
             executor.add_node(node)
         gc.collect()
         gc.freeze()      # what a node is made of never goes: collections need not look at it

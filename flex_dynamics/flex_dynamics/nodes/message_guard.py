@@ -97,25 +97,6 @@ def subscribe(node: Node, kind: Any, topic: str, callback: Callable[[Any], None]
     return node.create_subscription(kind, topic, receive, quality, callback_group=group, raw=True)
 
 
-def guard_clock(node: Node) -> None:
-    """Let the node ignore and count clock messages before time zero, which end rclpy's own
-    callback, and with it the node, with an exception."""
-    source: Any = getattr(node, '_time_source', None)
-    if source is None:
-        return
-    take, errors = source.clock_callback, decode_errors(node)
-
-    def receive(message: Any) -> None:
-        if message.clock.sec < 0:
-            errors.count('/clock', f'expected a time from zero on, found {message.clock.sec} s')
-            return
-        take(message)
-
-    source.clock_callback = receive          # of a subscription that is still to come
-    if source._clock_sub is not None:
-        source._clock_sub.callback = receive
-
-
 def within(vector: np.ndarray, largest: float = LARGEST) -> bool:
     """Whether all elements of a vector (n,) are numbers of at most this magnitude.
 
