@@ -1,4 +1,4 @@
-"""Messages that are almost right: mutations of fields, and of the bytes of a serialised message."""
+"""Messages that are almost right: mutations of fields and of serialised bytes."""
 from __future__ import annotations
 
 import copy
@@ -82,7 +82,7 @@ class Mutator:
             return int(self.pick((low, high, 0, 1, min(10**9, high), max(-1, low),
                                   self.rng.integers(low, high, endpoint=True,
                                                     dtype=np.uint64 if low == 0 else np.int64))))
-        if kind.startswith('string') or kind.startswith('wstring'):
+        if kind.startswith(('string', 'wstring')):
             return self.pick(TEXTS)
         self.field(value)
         return value

@@ -179,7 +179,8 @@ class Checked:
 class CheckedBytes:
     """A publisher of serialised messages, some of which are decoded and checked."""
 
-    def __init__(self, publisher: Any, kind: Any, numbers: Callable[[Any], Any], every: int) -> None:
+    def __init__(self, publisher: Any, kind: Any, numbers: Callable[[Any], Any],
+                 every: int) -> None:
         self._publisher, self._kind, self._numbers = publisher, kind, numbers
         self._every, self._count = every, 0
 

@@ -18,6 +18,7 @@ from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, r
 from flex_control.shaping import Prepared, Shaped, Shaper
 from flex_control.trajectories import Stop
 from flex_dynamics.nodes.common import floats, nanoseconds, stamp
+from flex_dynamics.nodes.message_guard import shortened, subscribe
 from flex_dynamics.nodes.state_input import State
 
 PIECE = 1_000_000      # ns of a period for one piece of the planning
@@ -46,7 +47,7 @@ class Motion:
         self.shaper = 'none'
         self.shaper_modes = 2
         self._action = TrajectoryAction(node, self._begin_goal, self.stop)
-        node.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
+        subscribe(node, JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
         node.create_service(QueryTrajectoryState, '~/query_state', self._query)
 
     @property
@@ -150,7 +151,8 @@ class Motion:
             self._action.preempt('a trajectory on ~/joint_trajectory took its place')
         except GoalError as error:
             self._refused += 1
-            self._node.get_logger().warning(f'trajectory refused: {error}')
+            self._node.get_logger().warning(f'trajectory refused: {shortened(str(error))}',
+                                            throttle_duration_sec=1.0)
 
     def _begin_goal(self, goal: FollowJointTrajectory.Goal) -> Following:
         tolerances = read_tolerances(goal, self._reader.names, self._tolerances)

@@ -12,8 +12,10 @@ from rclpy.task import Future
 
 from flex_control.following import INVALID_GOAL, SUCCESSFUL, Following, Verdict
 from flex_control.nodes.trajectory_message import GoalError
+from flex_dynamics.nodes.message_guard import shortened
 
 CANCELLED = 'cancelled'
+RESULT_KEPT = 10     # s for a client to ask for the result of a goal, as ros2_control keeps it
 
 
 class TrajectoryAction:
@@ -36,7 +38,8 @@ class TrajectoryAction:
         self.refused = 0
         self._server = ActionServer(
             node, FollowJointTrajectory, '~/follow_joint_trajectory', self._execute,
-            goal_callback=lambda _: GoalResponse.ACCEPT, cancel_callback=self._cancel)
+            goal_callback=lambda _: GoalResponse.ACCEPT, cancel_callback=self._cancel,
+            result_timeout=RESULT_KEPT)
 
     @property
     def following(self) -> Following | None:
@@ -72,9 +75,10 @@ class TrajectoryAction:
             following = self._begin(handle.request)
         except GoalError as error:
             self.refused += 1
-            self._logger.warning(f'goal refused: {error}')
+            text = shortened(str(error))
+            self._logger.warning(f'goal refused: {text}', throttle_duration_sec=1.0)
             handle.abort()
-            return FollowJointTrajectory.Result(error_code=error.code, error_string=str(error))
+            return FollowJointTrajectory.Result(error_code=error.code, error_string=text)
         self.preempt('another goal took its place')
         ended = Future()
         self._handle, self._following, self._ended = handle, following, ended

@@ -40,10 +40,10 @@ def decode(data: bytes, kind: Any, longest: int = LONGEST) -> Any:
         raise DecodeError(f'expected at most {longest} bytes, found {len(data)}')
     try:
         return deserialize_message(data, kind)
-    except Exception as error:       # which one depends on the middleware and on the bytes
+    except Exception:       # which one depends on the middleware and on the bytes
         raise DecodeError(f'expected a serialised {kind.__name__}, found {len(data)} bytes that '
-                          f'cannot be decoded as one ({shortened(str(error), 120)}); does the '
-                          'sender have the same version of the message?') from None
+                          'cannot be decoded as one; does the sender have the same version of '
+                          'the message?') from None
 
 
 class DecodeErrors:
