@@ -29,6 +29,7 @@ from visualization_msgs.msg import MarkerArray
 
 from flex_control.nodes import controlled_simulator
 from flex_control.nodes.control import Control
+from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_dynamics.nodes import unwaited
 from flex_dynamics.nodes.common import stamp
 from flex_dynamics.nodes.dynamics import Dynamics
@@ -92,7 +93,9 @@ class Target:
                     return False
             given = (message, {'publication_sequence_number': next(numbers),
                                'received_timestamp': 0})
-            if getattr(subscription.callback_group, 'unwaited', False):
+            if (getattr(subscription.callback_group, 'unwaited', False)
+                    and not isinstance(getattr(subscription.callback, '__self__', None),
+                                       TrajectoryIntake)):
                 QUEUES[subscription].append(given)
                 return True
             alone = subscription._callback_type is Subscription.CallbackType.MessageOnly

@@ -18,6 +18,7 @@ from flex_dynamics.nodes.common import (
     run,
     steady_clock,
 )
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, LARGEST, shortened, within
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.rotations import quaternion
@@ -60,7 +61,7 @@ class Dynamics(Node):
     def _publish(self, state: State) -> None:
         try:
             terms = self.model.terms(state.q, state.v)
-        except DynamicsError as error:
+        except CALCULATION_ERRORS as error:
             self._input.reject(error)
             return
         if self._publisher is None:
@@ -82,8 +83,8 @@ class Dynamics(Node):
         try:
             self._ask(request, response)
             response.success = True
-        except DynamicsError as error:
-            response = GetDynamics.Response(success=False, message=str(error))
+        except CALCULATION_ERRORS as error:
+            response = GetDynamics.Response(success=False, message=shortened(str(error)))
         return response
 
     def _ask(self, request: GetDynamics.Request, response: GetDynamics.Response) -> None:
@@ -111,6 +112,9 @@ class Dynamics(Node):
     def _state_asked(self, request: GetDynamics.Request) -> tuple[np.ndarray, np.ndarray]:
         names = list(self.model.names)
         state = np.zeros((2, self.model.n))
+        if len(request.name) > self.model.n:
+            raise DynamicsError(f'name: expected at most {self.model.n} coordinates, found '
+                                f'{len(request.name)}')
         for row, values, what in ((0, request.position, 'position'),
                                   (1, request.velocity, 'velocity')):
             if len(values) != len(request.name) and (row == 0 or len(values)):
@@ -121,6 +125,9 @@ class Dynamics(Node):
                     raise DynamicsError(f'name: {name!r} is no coordinate of '
                                         f'{self.model.robot.name}')
                 state[row, names.index(name)] = value
+        if not within(state.ravel()):
+            raise DynamicsError(f'position and velocity: expected finite numbers of at most '
+                                f'{LARGEST:g}')
         return state[0], state[1]
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:

@@ -24,6 +24,9 @@ LONGEST = 1_000_000                 # bytes of a message, unless a topic asks fo
 LARGEST = 1e9                       # of positions, speeds and readings, in SI units
 LATEST = 2**31 * 10**9              # ns; stamps count seconds in 31 bits and a sign
 WARN_PERIOD = 1.0                   # s of wall time between two warnings about one topic
+# What calculations with extreme but finite numbers of a request may raise; numpy's LinAlgError and
+# our own errors are ValueErrors.
+CALCULATION_ERRORS = (ValueError, ArithmeticError)
 LONGEST_TEXT = 300                  # characters of a text from outside in a log line or status
 
 

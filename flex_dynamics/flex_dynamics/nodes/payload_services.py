@@ -12,7 +12,7 @@ import numpy as np
 
 from flex_description import Robot
 from flex_dynamics import DynamicsError
-from flex_dynamics.nodes.message_guard import shortened
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, shortened
 from flex_dynamics.nodes.wrench_input import place
 from flex_msgs.srv import AttachPayload, DetachPayload
 
@@ -52,7 +52,7 @@ class PayloadServices:
             self._simulator.get_logger().info(f'{body.m:g} kg attached to {request.frame} as '
                                               f'{shortened(request.name)}')
             response.success = True
-        except DynamicsError as error:
+        except CALCULATION_ERRORS as error:
             response.message = shortened(str(error))
         return response
 
@@ -74,7 +74,7 @@ class PayloadServices:
             self._simulator.plant.detach(request.name)
             self._simulator.get_logger().info(f'{shortened(request.name)} detached')
             response.success = True
-        except DynamicsError as error:
+        except CALCULATION_ERRORS as error:
             response.message = shortened(str(error))
         return response
 

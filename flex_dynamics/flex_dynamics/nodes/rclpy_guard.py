@@ -6,7 +6,7 @@ ignored and counted.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -61,7 +61,7 @@ def guard_parameters(node: Node) -> None:
             service.callback = _read(service.callback)
 
 
-def _check_count(given: Sequence[Any]) -> None:
+def _check_count(given: Any) -> None:
     if len(given) > MOST:
         raise ValueError(f'expected at most {MOST} parameters in a request, found {len(given)}')
 
@@ -100,7 +100,7 @@ def _read(take: Callable[..., Any]) -> Callable[..., Any]:
     """A reading request that fails is answered as rclpy answers unknown names: with nothing."""
     def answer(request: Any, response: Any) -> Any:
         try:
-            _check_count(getattr(request, 'names', None) or getattr(request, 'prefixes', ()))
+            _check_count(getattr(request, 'names', None) or getattr(request, 'prefixes', []))
             return take(request, response)
         except Exception:
             return type(response)()

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare, nanoseconds
 from flex_dynamics.nodes.message_guard import (
+    CALCULATION_ERRORS,
     LARGEST,
     DecodeError,
     decode,
@@ -98,7 +99,7 @@ class StateInput:
         except DecodeError as error:
             self._errors.count(self._topic, error)
             return
-        except DynamicsError as error:
+        except CALCULATION_ERRORS as error:
             self.reject(error)
             return
         self.received += 1

@@ -13,7 +13,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import (
     Diagnostics,
     declare,
@@ -21,6 +20,7 @@ from flex_dynamics.nodes.common import (
     run,
     steady_clock,
 )
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
 from flex_dynamics.nodes.state_input import State
 from flex_viz.frames import Edges, Frames, read_point
 from flex_viz.nodes.latest_state import LatestState
@@ -79,7 +79,7 @@ class StatePublisher(Node):
         self._wall_due = max(self._wall_due + period, time.monotonic() - period)
         try:
             poses = self._frames.moving.at(state.q)
-        except DynamicsError as error:
+        except CALCULATION_ERRORS as error:
             self._input.reject(error)
             return
         self._tf.publish(self._bytes.at(state.time, poses))
