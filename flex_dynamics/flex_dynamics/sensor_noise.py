@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+EXACT = 2.0**52
 BLOCK = 256      # ticks whose noise is drawn together: drawing one by one is slow
 Item = TypeVar('Item')
 
@@ -41,7 +42,10 @@ class Channel:
                 self._draws, self._block = generator.normal(size=(BLOCK, self.size)), block
             reading = reading + self.noise * self._draws[row]
         if self.quantisation > 0.0:
-            reading = self.quantisation * np.round(reading / self.quantisation)
+            with np.errstate(over='ignore'):
+                steps = reading / self.quantisation
+            # Beyond EXACT steps a step is below the rounding of the reading itself.
+            reading = np.where(np.abs(steps) < EXACT, self.quantisation * np.round(steps), reading)
         return reading
 
     @property

@@ -38,6 +38,7 @@ from flex_dynamics.nodes.common import (
     steady_clock,
 )
 from flex_dynamics.nodes.effort_gate import driven_places
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, shortened
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.state_input import State, StateInput
@@ -68,7 +69,7 @@ class Control(Node):
         self.loop = ControlLoop(model, controller, declare_trajectory(self, reader), settings.fade)
         self._wanted = controller              # that runs, but for the fail-safe
         self._motion = Motion(self, self.loop, reader, declare_tolerances(self, model),
-                              settings.stop, settings.feedback_period)
+                              settings.stop, settings.feedback_period, settings.lockstep)
         self._motion.shaper, self._motion.shaper_modes = declare_shaper(self)
         self._inputs = self.make_inputs(settings)
         self._inputs.want(controller)
@@ -125,8 +126,8 @@ class Control(Node):
             controller = self._controllers.get(name, gains.get(name))
             for other, given in gains.items():
                 self._change_gains(self._controllers.built(other), given)
-        except (ControlError, NodeError) as error:
-            return SetParametersResult(successful=False, reason=str(error))
+        except (ControlError, *CALCULATION_ERRORS) as error:
+            return SetParametersResult(successful=False, reason=shortened(str(error)))
         if controller is not self._wanted:
             self._switch(name, controller)
         self._motion.shaper, self._motion.shaper_modes = shaper, modes
@@ -213,7 +214,7 @@ class Control(Node):
         terms, measurements = self._inputs.take(loop.controller, state.time)
         try:
             efforts = loop.step(1e-9 * state.time, state.q, state.v, terms, measurements)
-        except ControlError as error:
+        except (ControlError, *CALCULATION_ERRORS) as error:
             failed, self._safe.latched = loop.controller, True
             self._safe.begin(f'controller {self._name}: {error}')
             if loop.controller is not failed or self._safe.kind != 'hold':
@@ -236,6 +237,7 @@ class Control(Node):
     def _watch(self) -> None:
         """Called on and on, by the wall clock: states may have ended."""
         self._drives.go_on()
+        self._motion.take_requests()
         now, state = time.monotonic(), self._last
         if now - self._watched > 3.0 * WATCH:      # it is us who were held up, and states wait
             self._heard = now
@@ -247,6 +249,10 @@ class Control(Node):
             return
         self._safe.begin(f'no state for {silent:.1f} s')
         self._safe.act_unseen(state)
+
+    def destroy_node(self) -> None:
+        self._motion.close()
+        super().destroy_node()
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         level, text = DiagnosticStatus.OK, 'running'

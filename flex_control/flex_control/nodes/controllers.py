@@ -10,8 +10,9 @@ from rclpy.node import Node
 
 from flex_control import ControlError, Controller, available_controllers, controller_class
 from flex_control.parameters import check_all
-from flex_dynamics import DynamicsError, Model
+from flex_dynamics import Model
 from flex_dynamics.nodes.common import declare
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
 
 
 class Controllers:
@@ -41,7 +42,7 @@ class Controllers:
         if name not in self._built:
             try:
                 self._built[name] = self._classes[name](self._model, self._given(name, changes))
-            except (DynamicsError, ControlError) as error:
+            except (ControlError, *CALCULATION_ERRORS) as error:
                 raise ControlError(f'controller {name}: {error}') from None
         return self._built[name]
 

@@ -9,7 +9,8 @@ from rclpy.node import Node
 from flex_control import Controller, ControlLoop, SetPoints
 from flex_control.nodes.drives import Drives
 from flex_control.nodes.motion import Motion
-from flex_dynamics import DynamicsError, Model
+from flex_dynamics import Model
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
 from flex_dynamics.nodes.state_input import State
 
 Send = Callable[[State, np.ndarray, np.ndarray, np.ndarray], None]
@@ -77,7 +78,7 @@ class FailSafe:
         joints = self._model.n_joints
         try:       # carry the weight, and let the drives hold
             efforts = self._model.statics(last.q[:joints])[1]
-        except DynamicsError as error:
+        except CALCULATION_ERRORS as error:
             self._node.get_logger().error(f'no command sent: {error}', throttle_duration_sec=1.0)
             return
         self._send(last, efforts, last.q[:joints], np.zeros(joints))

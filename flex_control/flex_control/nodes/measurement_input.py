@@ -14,6 +14,7 @@ from flex_control.measurements import Measurements
 from flex_control.nodes.stamped_input import StampedInput
 from flex_dynamics import Model, Sensors
 from flex_dynamics.nodes.common import nanoseconds
+from flex_dynamics.nodes.message_guard import is_stamp, subscribe, within
 from flex_dynamics.nodes.quality import DEPTH, newest
 from flex_msgs.msg import StrainGauges
 
@@ -22,7 +23,8 @@ class MeasurementInput:
     """Subscribes to `joint_states`, `strain_gauges` and `imu/<name>` once they are wanted.
 
     A reading is handed out once; a sensor with nothing new is None in the next measurements.
-    Messages of other sensors, of wrong length or with NaN are counted in `rejected`.
+    Messages of other sensors, of wrong length, with NaN or numbers beyond 1e9 are counted in
+    `rejected`.
     """
 
     def __init__(self, node: Node, model: Model, make: Callable[[], StampedInput],
@@ -46,8 +48,7 @@ class MeasurementInput:
             topics.append(('strain_gauges', StrainGauges, self._strain))
         for topic, kind, read in [*topics, *((imu, Imu, self._imu) for imu in self._imus)]:
             self._inputs[topic] = self._make()
-            self._node.create_subscription(
-                kind, topic, partial(self._receive, topic, read), newest(DEPTH))
+            subscribe(self._node, kind, topic, partial(self._receive, topic, read), newest(DEPTH))
 
     def clear(self) -> None:
         """Forget all: time was set back."""
@@ -83,14 +84,14 @@ class MeasurementInput:
         return np.array(values) if topics is self._imus else values[0]
 
     def _receive(self, topic: str, read: Callable[[Any], Any], message: Any) -> None:
-        value = read(message)
-        if value is None or not np.isfinite(value).all():
+        value, stamp_ns = read(message), nanoseconds(message.header.stamp)
+        if value is None or not within(value.ravel()) or not is_stamp(stamp_ns):
             self.rejected += 1
             self._node.get_logger().warning(
-                f'{topic} ignored: expected finite readings of the sensors of this robot',
-                throttle_duration_sec=1.0)
+                f'{topic} ignored: expected finite readings of the sensors of this robot, of at '
+                'most 1e9, stamped with a time from zero on', throttle_duration_sec=1.0)
             return
-        self._inputs[topic].put(nanoseconds(message.header.stamp), value)
+        self._inputs[topic].put(stamp_ns, value)
         self._arrived()
 
     def _encoders(self, message: JointState) -> np.ndarray | None:

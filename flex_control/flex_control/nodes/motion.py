@@ -2,25 +2,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import cast
 
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.srv import QueryTrajectoryState
 from rclpy.node import Node
-from trajectory_msgs.msg import JointTrajectory
 
-from flex_control import PD, ControlLoop, Trajectory
+from flex_control import PD, ControlError, ControlLoop, Trajectory
 from flex_control.effort_check import beyond_efforts
 from flex_control.following import Following, Tolerances
 from flex_control.linear import Job
-from flex_control.nodes.reports import points
+from flex_control.nodes.planning import AT_ONCE, Done, Planner, Planning, delay, ready
+from flex_control.nodes.reports import points as report_points
 from flex_control.nodes.trajectory_action import TrajectoryAction
+from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, read_tolerances
+from flex_control.nodes.trajectory_points import TrajectoryPoints
 from flex_control.shaping import Prepared, Shaped, Shaper
 from flex_control.trajectories import Stop
 from flex_dynamics.nodes.common import floats, nanoseconds, stamp
+from flex_dynamics.nodes.message_guard import shortened
 from flex_dynamics.nodes.state_input import State
 
 PIECE = 1_000_000      # ns of a period for one piece of the planning
+GAP = 1_000_000_000    # ns without a state; longer ones are no period
 PIECES = 120           # of the planning of a shaped motion; what is left is done at once
 
 
@@ -33,7 +39,10 @@ class Motion:
     """
 
     def __init__(self, node: Node, loop: ControlLoop, reader: TrajectoryReader,
-                 tolerances: Tolerances, stop_time: float, feedback_period: float) -> None:
+                 tolerances: Tolerances, stop_time: float, feedback_period: float,
+                 lockstep: bool) -> None:
+        self._lockstep = lockstep
+        self._planner, self._planning = Planner(reader), cast('Planning | None', None)
         self._node, self._loop, self._reader = node, loop, reader
         self._tolerances, self._stop_time = tolerances, stop_time
         self._feedback_period = round(1e9 * feedback_period)
@@ -44,8 +53,8 @@ class Motion:
         self.blocked = ''
         self.shaper = 'none'
         self.shaper_modes = 2
-        self._action = TrajectoryAction(node, self._begin_goal, self.stop)
-        node.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory, 10)
+        self._action = TrajectoryAction(node, self._begin_goal, self.stop, self.forget)
+        self._intake = TrajectoryIntake(node)
         node.create_service(QueryTrajectoryState, '~/query_state', self._query)
 
     @property
@@ -53,18 +62,26 @@ class Motion:
         """Motions that were refused, by topic and by action."""
         return self._refused + self._action.refused
 
+    def close(self) -> None:
+        """End the threads, before the node is destroyed."""
+        self._intake.close()
+        self._planner.close()
+
     def restart(self) -> None:
         """Time was set back: the loop begins anew."""
         self._fed_back = None
+        self.forget('time was set back')
         self._action.preempt('time was set back')
 
     def give_up(self, why: str) -> None:
         """The fail-safe acts: come to rest, and let the goal fail."""
+        self.forget(why)
         self.stop()
         self._action.preempt(why)
 
     def stop(self) -> None:
         """Come to rest from the present motion."""
+        self.forget('the motion was stopped')
         loop, limits = self._loop, self._reader.limits
         if loop.time is not None:
             loop.set_trajectory(Stop(loop.controller.reference, self._stop_time, loop.time,
@@ -74,7 +91,9 @@ class Motion:
         """Judge and report the motion of a goal at a state, and plan ahead."""
         time = state.time
         period = time - self._seen
-        self._period, self._seen = period if period > 0 else 0, time
+        # After a gap the last period says nothing about the next ones.
+        self._period, self._seen = period if 0 < period < GAP else 0, time
+        self.take_requests()
         if self._check is not None or isinstance(self._loop.trajectory, Prepared):
             self._work()
         if self._action.following is None:
@@ -84,33 +103,103 @@ class Motion:
         if self._fed_back is None or not 0 <= time - self._fed_back < self._feedback_period:
             self._fed_back = time
             feedback = FollowJointTrajectory.Feedback(
-                joint_names=list(self._reader.names), **points(
+                joint_names=list(self._reader.names), **report_points(
                     wanted, position, velocity, ('desired', 'actual', 'error')))
             feedback.header.stamp = stamp(time)
             self._action.feed_back(feedback)
         self._action.judge(1e-9 * time, wanted, position, velocity)
 
-    def _read(self, message: JointTrajectory) -> Trajectory:
-        """The trajectory that is asked for, shaped; GoalError if it is refused."""
+    def begin(self, points: TrajectoryPoints, done: Done) -> None:
+        """Plan a motion, and call `done` with it, or with why it is refused: at once, or for
+        long ones after some more states."""
+        self.forget('another motion took its place')
+        try:
+            if len(points) <= AT_ONCE:
+                done(self._read(points))
+            else:
+                self._plan(points, done)
+        except GoalError as error:
+            done(error)
+
+    def forget(self, why: str) -> None:
+        """Leave off planning."""
+        if self._planning is not None:
+            planning, self._planning = self._planning, None
+            planning.done(GoalError(why))
+
+    def _present(self) -> tuple[Trajectory, Shaped | None]:
+        """What the loop follows, and the same if it is shaped and has not come to its end;
+        GoalError if no motion may begin."""
         loop = self._loop
         if self.blocked:
             raise GoalError(f'no motion now: {self.blocked}')
-        if loop.time is None:
+        if loop.time is None or loop.trajectory is None:
             raise GoalError('no state has come yet: expected flex_state or joint_states first')
         following = loop.trajectory
         if isinstance(following, Prepared):
             following = following.at(loop.time)
-        before = following if isinstance(following, Shaped) else None
-        if before is not None and loop.time >= before.end:
-            before = None
+        shaped = following if isinstance(following, Shaped) else None
+        if shaped is not None and loop.time >= shaped.end:
+            shaped = None
+        return following, shaped
+
+    def _read(self, points: TrajectoryPoints) -> Trajectory:
+        """The trajectory that is asked for, shaped; GoalError if it is refused."""
+        following, before = self._present()
+        loop = self._loop
+        assert loop.time is not None
         if self.shaper == 'none':        # it has to begin where the motion is, shaped or not
-            return self._checked(self._reader.read(message, loop.time,
-                                                   loop.controller.reference))
-        start = loop.time + 1e-9 * self._period * math.ceil(PIECES / self._at_once())
-        assert following is not None
+            return self._checked(self._reader.read(points, loop.time, loop.controller.reference))
+        start = loop.time + self._shaping_time()
         present = (following.sample if before is None else before.unshaped)(start)
-        wanted = self._checked(self._reader.read(message, start, present))
+        wanted = self._checked(self._reader.read(points, start, present))
         return Prepared(following, Shaped.in_pieces(wanted, self._make_shaper(), before), start)
+
+    def _plan(self, points: TrajectoryPoints, done: Done, patience: float = 1.0) -> None:
+        """The same beside the loop; GoalError if no motion may begin."""
+        following, before = self._present()
+        assert self._loop.time is not None
+        start = self._loop.time + patience * delay(points)
+        present = following.sample(start)
+        if self.shaper != 'none':
+            start += self._shaping_time()
+            present = (following.sample if before is None else before.unshaped)(start)
+        self._planning = Planning(points, following, start, self._planner.plan(
+            points, start, present), done, patience)
+
+    def _go_on_planning(self) -> None:
+        """Take the motion over when it is planned, or plan again if it is too late for it."""
+        planning, time = self._planning, self._loop.time
+        if planning is None:
+            return
+        try:
+            following, before = self._present()
+            assert time is not None
+            shaping = self._shaping_time() if self.shaper != 'none' else 0.0
+            due = time + 1e-9 * self._period >= planning.start - shaping
+            if not planning.job.done() and (not due or not self._lockstep):
+                if not due:
+                    return
+            elif following is planning.before and time < planning.start:
+                self._planning = None
+                outcome = planning.result()
+                if not isinstance(outcome, GoalError):
+                    wanted = self._checked(outcome)
+                    outcome = Prepared(following, ready(wanted) if self.shaper == 'none' else
+                                       Shaped.in_pieces(wanted, self._make_shaper(), before),
+                                       planning.start)
+                planning.done(outcome)
+                return
+            # Too late, or the motion before it is another one.
+            self._planning = None
+            self._plan(planning.points, planning.done, 2.0 * planning.patience)
+        except GoalError as error:
+            self._planning = None
+            planning.done(error)
+
+    def _shaping_time(self) -> float:
+        """s for the planning of a shaped motion, in pieces after the next states."""
+        return 1e-9 * self._period * math.ceil(PIECES / self._at_once())
 
     def _at_once(self) -> int:
         """Pieces of the planning after each state."""
@@ -139,23 +228,48 @@ class Motion:
         gains = (controller.kp, controller.kd) if isinstance(controller, PD) else ()
         return Shaper(self._loop.model, self.shaper, self.shaper_modes, *gains)
 
-    def _on_trajectory(self, message: JointTrajectory) -> None:
-        try:
-            if not message.points and not self.blocked:      # a wish to stop
+    def take_requests(self) -> None:
+        """Begin the motions that have come on the topic; go on planning."""
+        for points in self._intake.take():
+            if isinstance(points, ControlError):
+                self._refuse(points)
+            elif not len(points) and not self.blocked:      # a wish to stop
                 self.stop()
+                self._action.preempt('a trajectory on ~/joint_trajectory took its place')
             else:
-                self._loop.set_trajectory(self._read(message))
-            self._action.preempt('a trajectory on ~/joint_trajectory took its place')
-        except GoalError as error:
-            self._refused += 1
-            self._node.get_logger().warning(f'trajectory refused: {error}')
+                self.begin(points, self._follow_topic)
+        self._go_on_planning()
 
-    def _begin_goal(self, goal: FollowJointTrajectory.Goal) -> Following:
-        tolerances = read_tolerances(goal, self._reader.names, self._tolerances)
-        trajectory = self._read(goal.trajectory)
-        self._loop.set_trajectory(trajectory)
-        self._fed_back = None
-        return Following(trajectory, tolerances, self._reader.names)
+    def _follow_topic(self, outcome: Trajectory | GoalError) -> None:
+        if isinstance(outcome, GoalError):
+            self._refuse(outcome)
+            return
+        self._loop.set_trajectory(outcome)
+        self._action.preempt('a trajectory on ~/joint_trajectory took its place')
+
+    def _refuse(self, error: ControlError) -> None:
+        self._refused += 1
+        self._node.get_logger().warning(f'trajectory refused: {shortened(str(error))}',
+                                        throttle_duration_sec=1.0)
+
+    def _begin_goal(self, goal: FollowJointTrajectory.Goal,
+                    begun: Callable[[Following | GoalError], None]) -> None:
+        """Begin the motion of a goal; `begun` is told how to judge it, or why it is refused."""
+        def follow(outcome: Trajectory | GoalError) -> None:
+            if isinstance(outcome, GoalError):
+                begun(outcome)
+                return
+            self._loop.set_trajectory(outcome)
+            self._fed_back = None
+            begun(Following(outcome, tolerances, self._reader.names))
+
+        try:
+            tolerances = read_tolerances(goal, self._reader.names, self._tolerances)
+            points = TrajectoryPoints.of(goal.trajectory)
+        except ControlError as error:
+            begun(error if isinstance(error, GoalError) else GoalError(str(error)))
+            return
+        self.begin(points, follow)
 
     def _query(self, request: QueryTrajectoryState.Request,
                response: QueryTrajectoryState.Response) -> QueryTrajectoryState.Response:

@@ -5,26 +5,34 @@ from collections.abc import Callable
 
 import numpy as np
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
 from flex_control.nodes.stamped_input import StampedInput
 from flex_dynamics import Model
-from flex_dynamics.all_finite import all_finite
 from flex_dynamics.model import Terms
 from flex_dynamics.nodes.common import nanoseconds
+from flex_dynamics.nodes.message_guard import (
+    LONGEST,
+    DecodeError,
+    decode,
+    decode_errors,
+    is_stamp,
+    within,
+)
 from flex_dynamics.nodes.packed import PackedReader
 from flex_dynamics.nodes.quality import newest
 from flex_msgs.msg import DynamicsTerms
 
+LARGEST = 1e18      # of any term, in SI units
 FIELDS = ('mass', 'coriolis', 'stiffness', 'damping', 'gravity', 'input')
 
 
 class TermsInput:
     """Subscribes to `dynamics_terms` once they are wanted, and checks what comes.
 
-    Terms of another robot, of wrong size or with NaN are counted in `rejected`, warned of once a
-    second, and go no further.
+    Terms of another robot, of wrong size, with NaN, with numbers beyond LARGEST or with a mass
+    matrix that no robot has are counted in `rejected`, warned of once a second, and go no
+    further.
     """
 
     def __init__(self, node: Node, model: Model, values: StampedInput,
@@ -34,6 +42,8 @@ class TermsInput:
         n = model.n
         self._shapes = ((n, n), (n, n), (n, n), (n, n), (n,), (n, model.n_joints))
         self._last = Terms(*map(np.zeros, self._shapes))
+        self._size = sum(array.nbytes for array in self._last)
+        self._errors = decode_errors(node)
         self._subscription: Subscription | None = None
         self._reader = PackedReader((*FIELDS, 'position', 'velocity'))
         self.values = values
@@ -42,14 +52,17 @@ class TermsInput:
     def want(self) -> None:
         """Listen from now on."""
         if self._subscription is None:
-            size = sum(array.nbytes for array in self._last)
             self._subscription = self._node.create_subscription(
-                DynamicsTerms, 'dynamics_terms', self._receive, newest(size=size), raw=True)
+                DynamicsTerms, 'dynamics_terms', self._receive, newest(size=self._size), raw=True)
 
     def _receive(self, data: bytes) -> None:
         found = self._reader.read(data)
         if found is None:
-            message = deserialize_message(data, DynamicsTerms)
+            try:
+                message = decode(data, DynamicsTerms, max(LONGEST, 2 * self._size))
+            except DecodeError as error:
+                self._errors.count('dynamics_terms', error)
+                return
             problem = self._misfit(message)
             if problem:
                 self._reject(problem)
@@ -58,15 +71,21 @@ class TermsInput:
             found = nanoseconds(message.header.stamp), [
                 np.array(getattr(message, name)) for name in FIELDS]
         time, values = found
+        if not is_stamp(time):
+            self._reject(f'header.stamp: expected a time from zero on, found {time} ns')
+            return
         terms = []
         for name, array, shape, last in zip(FIELDS, values, self._shapes, self._last):
             if array.tobytes() == last.tobytes():        # controllers know K and D again by `is`
                 terms.append(last)
                 continue
-            if not all_finite(array):
-                self._reject(f'{name}: expected finite numbers')
+            if not within(array, LARGEST):
+                self._reject(f'{name}: expected finite numbers of at most {LARGEST:g}')
                 return
             terms.append(array.reshape(shape))
+            if name == 'mass' and not _positive_definite(terms[-1]):
+                self._reject('mass: expected a positive definite matrix')
+                return
         self._last = Terms(*terms)
         self.values.put(time, self._last)
         self._arrived()
@@ -86,3 +105,11 @@ class TermsInput:
             if len(getattr(message, name)) != size:
                 return f'{name}: expected {size} numbers, found {len(getattr(message, name))}'
         return ''
+
+
+def _positive_definite(matrix: np.ndarray) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -12,6 +12,7 @@ from rclpy.task import Future
 
 from flex_control.following import INVALID_GOAL, SUCCESSFUL, Following, Verdict
 from flex_control.nodes.trajectory_message import GoalError
+from flex_dynamics.nodes.message_guard import shortened
 
 CANCELLED = 'cancelled'
 
@@ -22,13 +23,17 @@ class TrajectoryAction:
     ROS gives a rejected goal neither code nor text, so every goal is accepted, and a bad one is
     aborted at once with both.
 
-    begin: sets out on the motion of a goal, and returns how to judge it, or raises GoalError.
-    stop: called when a goal is cancelled or misses a tolerance.
+    begin: sets out on the motion of a goal; it calls its second argument, now or later, with how
+    to judge the motion, or with a GoalError. stop: called when a goal is cancelled or misses a
+    tolerance; forget: when one is cancelled whose motion has not begun.
     """
 
-    def __init__(self, node: Node, begin: Callable[[FollowJointTrajectory.Goal], Following],
-                 stop: Callable[[], None]) -> None:
-        self._begin, self._stop = begin, stop
+    def __init__(self, node: Node, begin: Callable[[
+            FollowJointTrajectory.Goal, Callable[[Following | GoalError], None]], None],
+                 stop: Callable[[], None], forget: Callable[[str], None]) -> None:
+        self._begin, self._stop, self._forget = begin, stop, forget
+        self._planned: ServerGoalHandle | None = None      # whose motion is being planned
+        self._cancelled = False                            # that one
         self._handle: ServerGoalHandle | None = None
         self._following: Following | None = None
         self._ended: Future | None = None
@@ -68,13 +73,24 @@ class TrajectoryAction:
             self._handle.publish_feedback(feedback)
 
     async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
-        try:
-            following = self._begin(handle.request)
-        except GoalError as error:
+        begun = Future()
+        self._begin(handle.request, begun.set_result)
+        if not begun.done():
+            self._planned, self._cancelled = handle, False
+        following = await begun
+        cancelled = handle is self._planned and self._cancelled
+        if handle is self._planned:
+            self._planned = None
+        if cancelled:
+            handle.canceled()
+            return FollowJointTrajectory.Result(error_code=SUCCESSFUL, error_string=CANCELLED)
+        if isinstance(following, GoalError):
+            error = following
             self.refused += 1
-            self._logger.warning(f'goal refused: {error}')
+            text = shortened(str(error))
+            self._logger.warning(f'goal refused: {text}', throttle_duration_sec=1.0)
             handle.abort()
-            return FollowJointTrajectory.Result(error_code=error.code, error_string=str(error))
+            return FollowJointTrajectory.Result(error_code=error.code, error_string=text)
         self.preempt('another goal took its place')
         ended = Future()
         self._handle, self._following, self._ended = handle, following, ended
@@ -92,4 +108,7 @@ class TrajectoryAction:
         if self._handle is not None and handle.goal_id == self._handle.goal_id:
             self._stop()
             self.end(Verdict(SUCCESSFUL, CANCELLED))
+        elif self._planned is not None and handle.goal_id == self._planned.goal_id:
+            self._cancelled = True
+            self._forget(CANCELLED)
         return CancelResponse.ACCEPT

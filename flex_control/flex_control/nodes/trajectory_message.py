@@ -14,6 +14,7 @@ from flex_control.following import (
     OLD_HEADER_TIMESTAMP,
     Tolerances,
 )
+from flex_control.nodes.trajectory_points import TrajectoryPoints
 from flex_control.trajectories import (
     Limits,
     QuinticSpline,
@@ -23,6 +24,7 @@ from flex_control.trajectories import (
     Trajectory,
 )
 
+LARGEST = 1e9         # of positions, velocities and accelerations, in SI units
 NO_LIMIT = -1.0       # in a JointTolerance; zero means the default
 
 
@@ -51,28 +53,30 @@ class TrajectoryReader:
     stretch: bool = False
 
     def read(self, message: Any, now: float, present: Reference) -> Trajectory:
-        """The motion that is asked for; GoalError if it is refused.
+        """The motion that a message, or TrajectoryPoints, ask for; GoalError if it is refused.
 
         now (s) is the time of the last state, present the reference at it. The motion begins
         there: points that are not after `now` are left out, unless all are set-points.
         """
         try:
-            return self._read(message, now, present)
+            points = (message if isinstance(message, TrajectoryPoints)
+                      else TrajectoryPoints.of(message))
+            return self._read(points, now, present)
         except GoalError:
             raise
         except ControlError as error:
             raise GoalError(str(error)) from None
 
-    def _read(self, message: Any, now: float, present: Reference) -> Trajectory:
-        places = self._places(message.joint_names)
-        times = self._times(message, now)
+    def _read(self, points: TrajectoryPoints, now: float, present: Reference) -> Trajectory:
+        places = self._places(points.names)
+        times = self._times(points, now)
         still = np.zeros(len(self.names))
-        positions = _values(message, 'positions', places, present.position)
-        velocities = _values(message, 'velocities', places, still)
-        accelerations = _values(message, 'accelerations', places, still)
+        positions = _values(points, 'positions', places, present.position)
+        velocities = _values(points, 'velocities', places, still)
+        accelerations = _values(points, 'accelerations', places, still)
         if positions is None:
             raise GoalError('positions: expected one number a joint in every point, found none')
-        if any(len(point.effort) for point in message.points):
+        if points.effort is not None:
             raise GoalError('effort: expected none, as efforts are the business of the controller')
         if velocities is not None and velocities[-1].any():
             raise GoalError('velocities: expected zero in the last point, found '
@@ -127,12 +131,10 @@ class TrajectoryReader:
                             INVALID_JOINTS)
         return [self.names.index(name) for name in given]
 
-    def _times(self, message: Any, now: float) -> np.ndarray:
-        if not message.points:
+    def _times(self, points: TrajectoryPoints, now: float) -> np.ndarray:
+        if not len(points):
             raise GoalError('points: expected at least one, found none')
-        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        steps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
-                          for p in message.points])
+        stamp, steps = points.stamp, points.steps
         if steps[0] < 0.0:
             raise GoalError(f'time_from_start: expected at least 0, found {steps[0]:g} s')
         if (np.diff(steps) <= 0.0).any():
@@ -181,18 +183,19 @@ def _tolerance(given: float, default: float, name: str, kind: str) -> float:
     return np.inf if given == NO_LIMIT else given or default
 
 
-def _values(message: Any, what: str, places: list[int],
+def _values(points: TrajectoryPoints, what: str, places: list[int],
             others: np.ndarray) -> np.ndarray | None:
     """One row a point, with `others` for joints that are not named; None if no point has it."""
-    rows = [list(getattr(point, what)) for point in message.points]
-    if not any(rows):
+    rows: np.ndarray | None = getattr(points, what)
+    if rows is None:
         return None
-    for at, row in enumerate(rows):
-        if len(row) != len(places):
-            raise GoalError(f'point {at + 1}, {what}: expected {len(places)} numbers, one a '
-                            f'joint, found {len(row)}')
+    if rows.shape[1] != len(places):
+        raise GoalError(f'point 1, {what}: expected {len(places)} numbers, one a joint, found '
+                        f'{rows.shape[1]}')
+    good = (np.abs(rows) <= LARGEST).all(axis=1)
+    if not good.all():
+        raise GoalError(f'point {int(np.argmin(good)) + 1}, {what}: expected finite numbers of at '
+                        f'most {LARGEST:g}')
     values = np.tile(others, (len(rows), 1))
     values[:, places] = rows
-    if not np.isfinite(values).all():
-        raise GoalError(f'{what}: expected finite numbers')
     return values

@@ -10,6 +10,7 @@ from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 
 GRID = 33              # instants in a piece where an extreme is looked for, before it is polished
 POLISH = 4             # steps of Newton's method
+BLOCK = 256            # pieces that are looked at together: what fits into a cache
 JUMP = 1e-6            # of the largest coefficient: what is less is rounding
 
 
@@ -43,7 +44,20 @@ class PiecewisePolynomial(Trajectory):
         if len(self.times) == 1:
             value = self.sample(self.start).derivative(order)
             return value, value
-        pieces = self._derivatives[:, order]
+        every = self._derivatives[:, order]
+        # A piece lies within the hull of its Bernstein coefficients, the first and last of which
+        # are its ends: only pieces whose hull reaches beyond all ends can hold an extreme.
+        hull = _bernstein(every.shape[1]) @ every
+        least, most = hull[:, [0, -1]].min(axis=(0, 1)), hull[:, [0, -1]].max(axis=(0, 1))
+        beyond = ((hull.min(axis=1) < least) | (hull.max(axis=1) > most)).any(axis=1)
+        for some in np.array_split(every[beyond], -(-int(beyond.sum()) // BLOCK) or 1):
+            if len(some):
+                low, high = self._inner_extremes(some)
+                least, most = np.minimum(least, low), np.maximum(most, high)
+        return least, most
+
+    def _inner_extremes(self, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of some pieces (k, degree + 1, n_joints), by Newton's method from a grid."""
         grid = np.linspace(0.0, 1.0, GRID)
         values = grid[:, None]**self._powers @ pieces                   # (k - 1, GRID, n_joints)
         first, second = _derived(pieces, 1), _derived(pieces, 2)
@@ -71,6 +85,12 @@ class PiecewisePolynomial(Trajectory):
             size = np.abs(before).max(axis=(0, 1))
             peak[(np.abs(following - ends) > JUMP * size).any(axis=0)] = np.inf
         return peak
+
+
+def _bernstein(size: int) -> np.ndarray:
+    """(size, size): from coefficients of powers of u to those of Bernstein's polynomials."""
+    return np.array([[math.comb(row, column) / math.comb(size - 1, column)
+                      for column in range(size)] for row in range(size)])
 
 
 def _at(pieces: np.ndarray, u: np.ndarray) -> np.ndarray:

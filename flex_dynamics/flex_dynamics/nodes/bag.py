@@ -38,7 +38,10 @@ class Bag:
     """Writes messages as bytes; the definitions of their types go into the bag too."""
 
     def __init__(self, path: str, storage: str) -> None:
-        self.path = Path(path).expanduser().absolute()
+        try:
+            self.path = Path(path).expanduser().absolute()
+        except RuntimeError as error:        # ~name of nobody
+            raise BagError(f'cannot record to {path}: {error}') from None
         self.count = 0
         self._types = get_typestore(Stores.ROS2_JAZZY)
         self._connections: dict[str, Any] = {}
@@ -46,7 +49,7 @@ class Bag:
             self._writer = KeptWriter(self.path, version=VERSION,
                                       storage_plugin=STORAGES[storage])
             self._writer.open()
-        except FAILURES as error:
+        except (*FAILURES, ValueError) as error:       # ValueError: a zero byte in the path
             raise BagError(f'cannot record to {self.path}: {error}') from None
 
     def add_topic(self, topic: str, kind: str, quality: QoSProfile) -> None:

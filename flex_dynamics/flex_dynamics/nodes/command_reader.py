@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import numpy as np
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from flex_dynamics.nodes.common import nanoseconds
 from flex_dynamics.nodes.effort_gate import CommandError
+from flex_dynamics.nodes.message_guard import decode
 from flex_dynamics.nodes.packed import PackedReader
 from flex_dynamics.nodes.simulator_parameters import Timing
 
@@ -19,10 +19,10 @@ class CommandReader:
         self._names: list[str] = []
 
     def read(self, data: bytes) -> tuple[list[str], int, list[np.ndarray]]:
-        """Names, stamp (ns), and effort, position and velocity."""
+        """Names, stamp (ns), and effort, position and velocity; DecodeError if it is none."""
         found = self._reader.read(data)
         if found is None:
-            message = deserialize_message(data, JointState)
+            message = decode(data, JointState)
             self._names = list(message.name)
             self._reader.learn(data, message)
             found = nanoseconds(message.header.stamp), [np.array(values) for values in (

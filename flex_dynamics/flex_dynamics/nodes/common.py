@@ -32,6 +32,8 @@ from flex_description import RobotError, load_robot
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.ending import WRITING, end_by_signal, end_soon
 from flex_dynamics.nodes.executor import KINDS, make_executor, spin
+from flex_dynamics.nodes.message_guard import decode_errors, shortened
+from flex_dynamics.nodes.rclpy_guard import guard
 
 LARGEST = sys.float_info.max
 
@@ -82,11 +84,14 @@ def declare(node: Node, name: str, default: Any, description: str, *,
 def numbers(name: str, value: Any, lower: float | None = None,
             upper: float | None = None) -> np.ndarray:
     """A number or an array of them as a vector; NodeError if it is none, or out of range."""
-    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
     try:
-        vector = np.array([value] if plain else list(value or ()), dtype=float)
+        given = [value] if isinstance(value, (int, float)) else list(value or ())
+        if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in given):
+            raise ValueError       # also a text, whose characters may be digits
+        vector = np.array(given, dtype=float)
     except (TypeError, ValueError):
-        raise NodeError(f'parameter {name}: expected numbers, found {value!r}') from None
+        raise NodeError(f'parameter {name}: expected numbers, found '
+                        f'{shortened(repr(value))}') from None
     low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
     for number in vector:
         if not (np.isfinite(number) and low <= number <= high):
@@ -143,13 +148,15 @@ class Diagnostics:
                  collect: Callable[[], tuple[bytes, str, Mapping[str, object]]]) -> None:
         self._node, self._collect = node, collect
         self._name = f'{node.get_fully_qualified_name().lstrip("/")}: status'
-        self._hardware_id = hardware_id
+        self._hardware_id, self._errors = hardware_id, decode_errors(node)
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
         node.create_timer(1.0, self.publish, clock=steady_clock())
 
     def publish(self) -> None:
-        level, text, values = self._collect()
+        level, text, collected = self._collect()
+        values = {**collected, 'undecodable messages': self._errors.total,
+                  'last undecodable message': self._errors.last}
         status = DiagnosticStatus(
             level=level, name=self._name, message=text, hardware_id=self._hardware_id,
             values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
@@ -187,6 +194,7 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
             nodes[0], 'executor', 'lean', "what calls the callbacks: flex's own executor, or that "
             'of rclpy, which takes several times as long', choices=KINDS, fixed=True))
         for node in nodes:
+            guard(node)
             executor.add_node(node)
         gc.collect()
         gc.freeze()      # what a node is made of never goes: collections need not look at it

@@ -18,6 +18,7 @@ from flex_dynamics.nodes.common import (
     run,
     steady_clock,
 )
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, LARGEST, shortened, within
 from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.rotations import quaternion
@@ -58,7 +59,11 @@ class Dynamics(Node):
         self._input.listen(self._topic.get_subscription_count() > 0)
 
     def _publish(self, state: State) -> None:
-        terms = self.model.terms(state.q, state.v)
+        try:
+            terms = self.model.terms(state.q, state.v)
+        except CALCULATION_ERRORS as error:
+            self._input.reject(error)
+            return
         if self._publisher is None:
             self._terms.static_deflection = state.static
             self._fill(self._terms, state.q, state.v)
@@ -78,8 +83,8 @@ class Dynamics(Node):
         try:
             self._ask(request, response)
             response.success = True
-        except DynamicsError as error:
-            response = GetDynamics.Response(success=False, message=str(error))
+        except CALCULATION_ERRORS as error:
+            response = GetDynamics.Response(success=False, message=shortened(str(error)))
         return response
 
     def _ask(self, request: GetDynamics.Request, response: GetDynamics.Response) -> None:
@@ -107,6 +112,9 @@ class Dynamics(Node):
     def _state_asked(self, request: GetDynamics.Request) -> tuple[np.ndarray, np.ndarray]:
         names = list(self.model.names)
         state = np.zeros((2, self.model.n))
+        if len(request.name) > self.model.n:
+            raise DynamicsError(f'name: expected at most {self.model.n} coordinates, found '
+                                f'{len(request.name)}')
         for row, values, what in ((0, request.position, 'position'),
                                   (1, request.velocity, 'velocity')):
             if len(values) != len(request.name) and (row == 0 or len(values)):
@@ -117,6 +125,9 @@ class Dynamics(Node):
                     raise DynamicsError(f'name: {name!r} is no coordinate of '
                                         f'{self.model.robot.name}')
                 state[row, names.index(name)] = value
+        if not within(state.ravel()):
+            raise DynamicsError(f'position and velocity: expected finite numbers of at most '
+                                f'{LARGEST:g}')
         return state[0], state[1]
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:

@@ -9,6 +9,7 @@ from flex_description import Limits, Robot
 from flex_dynamics.kernels import driven_period as rows
 from flex_dynamics.kernels.driven_period import take_command
 from flex_dynamics.kernels.handle import MATRIX, NUMBERS, prepare
+from flex_dynamics.nodes.message_guard import LARGEST, within
 
 
 class CommandError(ValueError):
@@ -63,15 +64,22 @@ class EffortGate:
 
     def accept(self, names: Sequence[str], effort, position=(), velocity=()) -> None:
         """Take a command, or raise CommandError and leave everything as it was."""
+        given = [np.asarray(values, dtype=float) for values in (effort, position, velocity)]
+        if not all(map(within, given)):
+            self._check(names, *given)       # says it of NaN and infinity
+            kind, values = next((kind, values) for kind, values in zip(KINDS, given)
+                                if not within(values))
+            raise CommandError(f'{kind}: expected at most {LARGEST:g}, found '
+                               f'{values[np.argmax(np.abs(values))]:g}')
         if (self._driven >= 0 and names == self.names
                 and len(effort) == len(position) == len(velocity)):
             self.accept_all(effort, position, velocity)
             return
         kinds, values = self._check(names, effort, position, velocity)
         at = np.ix_(np.array(kinds), self._places)
-        within = np.minimum(np.maximum(values, self._least[at]), self._most[at])
-        self.targets[at] = within
-        self.limited += bool((within != values).any())
+        cut = np.minimum(np.maximum(values, self._least[at]), self._most[at])
+        self.targets[at] = cut
+        self.limited += bool((cut != values).any())
 
     def accept_all(self, effort: np.ndarray, position: np.ndarray,
                    velocity: np.ndarray) -> None:

@@ -144,7 +144,7 @@ class Recording:
                 continue
             try:
                 self._subscribe(topic, kinds[0], [one.qos_profile for one in publishers])
-            except (BagError, ImportError, AttributeError) as error:
+            except (BagError, ImportError, AttributeError, ValueError) as error:
                 self._subscriptions[topic] = None
                 self._node.get_logger().warning(f'{topic} is not recorded: {error}')
 

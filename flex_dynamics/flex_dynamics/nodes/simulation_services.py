@@ -16,8 +16,8 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
-from flex_dynamics import DynamicsError
 from flex_dynamics.nodes.common import steady_clock
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
 
 FEATURES = (
     SimulatorFeatures.SIMULATION_RESET, SimulatorFeatures.SIMULATION_RESET_TIME,
@@ -101,7 +101,7 @@ class SimulationServices:
             self._simulator.reset(state=bool(scope & ResetSimulation.Request.SCOPE_STATE),
                                   clock=bool(scope & ResetSimulation.Request.SCOPE_TIME),
                                   payloads=bool(scope & ResetSimulation.Request.SCOPE_SPAWNED))
-        except DynamicsError as error:       # at the start pose with a payload
+        except CALCULATION_ERRORS as error:       # at the start pose with a payload
             return answer(response, Result.RESULT_OPERATION_FAILED, str(error))
         return answer(response)
 

@@ -26,6 +26,7 @@ from flex_dynamics.nodes.common import (
 )
 from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.live_parameters import LiveParameters
+from flex_dynamics.nodes.message_guard import DecodeError, decode_errors, shortened
 from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
 from flex_dynamics.nodes.packed import PackedClock, PackedPublisher
@@ -301,7 +302,11 @@ class Simulator(Node):
         self._command(data, info)
 
     def _command(self, data: bytes, info: dict[str, int]) -> None:
-        names, when, command = self._reader.read(data)
+        try:
+            names, when, command = self._reader.read(data)
+        except DecodeError as error:
+            decode_errors(self).count('joint_commands', error)
+            return
         timing = self.timing
         if timing.lockstep and is_copy(when, self.tick, timing, self._answered):
             return
@@ -312,8 +317,9 @@ class Simulator(Node):
             self._safe = False
         except CommandError as error:
             self._rejected += 1
-            self._reason = str(error)
-            self.get_logger().warning(f'command rejected: {error}', throttle_duration_sec=1.0)
+            self._reason = shortened(str(error))
+            self.get_logger().warning(f'command rejected: {self._reason}',
+                                      throttle_duration_sec=1.0)
             if (not (timing.lockstep and when == self.now)
                     or isinstance(error, SecondDriver)):
                 return

@@ -7,13 +7,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.all_finite import all_finite
 from flex_dynamics.nodes.common import declare, nanoseconds
+from flex_dynamics.nodes.message_guard import (
+    CALCULATION_ERRORS,
+    LARGEST,
+    DecodeError,
+    decode,
+    decode_errors,
+    is_stamp,
+    shortened,
+    within,
+)
 from flex_dynamics.nodes.packed import PackedReader
 from flex_dynamics.nodes.quality import newest
 from flex_dynamics.nodes.unwaited import newest_of
@@ -34,8 +42,9 @@ class StateInput:
 
     period: ns between the stamps of two states that are wanted; those between cost next to
     nothing. at_once: listen from the first, else when `listen` is called. A message of another
-    robot, with NaN, or with arrays of wrong length is counted in `rejected`, warned of once a
-    second, and goes no further.
+    robot, with NaN, with numbers beyond LARGEST, or with arrays of wrong length is counted in
+    `rejected`, warned of once a second, and goes no further; so is one that cannot be decoded,
+    counted in the node's DecodeErrors.
     """
 
     def __init__(self, node: Node, model: Model, callback: Callable[[State], None],
@@ -53,6 +62,7 @@ class StateInput:
         self._reader = PackedReader(('position', 'velocity'))
         self.received = 0
         self.rejected = 0
+        self._errors = decode_errors(node)
         self._kind: Any = JointState if self._static else FlexState
         self._topic, self._group = topic, group
         self._subscription: Subscription | None = None
@@ -86,20 +96,30 @@ class StateInput:
             return
         try:
             state = self._read(data)
-        except DynamicsError as error:
-            self.rejected += 1
-            self._node.get_logger().warning(f'state ignored: {error}', throttle_duration_sec=1.0)
+        except DecodeError as error:
+            self._errors.count(self._topic, error)
+            return
+        except CALCULATION_ERRORS as error:
+            self.reject(error)
             return
         self.received += 1
         if not 0 < state.time - self._last < self._period:   # one sent again is wanted again
             self._last = state.time
             self._callback(state)
 
+    def reject(self, error: Exception) -> None:
+        """Count a state that cannot be used, also one that passed all checks here."""
+        self.rejected += 1
+        self._node.get_logger().warning(f'state ignored: {shortened(str(error))}',
+                                        throttle_duration_sec=1.0)
+
     def _read(self, data: bytes) -> State:
         found = self._reader.read(data)
         if found is None:
-            found = self._read_message(data, deserialize_message(data, self._kind))
+            found = self._read_message(data, decode(data, self._kind))
         time, (q, v) = found
+        if not is_stamp(time):
+            raise DynamicsError(f'header.stamp: expected a time from zero on, found {time} ns')
         q = self._numbers(q, 'position')
         v = self._numbers(v, 'velocity') if len(v) else np.zeros(len(q))
         if self._static:
@@ -132,6 +152,8 @@ class StateInput:
             raise DynamicsError(f'{what}: expected {len(self._known)} numbers, one a name, found '
                                 f'{len(values)}')
         vector = values if self._order is None else values[self._order]
-        if not all_finite(vector):
-            raise DynamicsError(f'{what}: expected finite numbers, found {vector}')
+        if not within(vector):
+            at = int(np.flatnonzero(~(np.abs(vector) <= LARGEST))[0])
+            raise DynamicsError(f'{what}: expected finite numbers of at most {LARGEST:g}, found '
+                                f'{vector[at]:g} for {self._names[at]}')
         return vector

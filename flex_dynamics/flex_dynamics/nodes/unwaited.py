@@ -28,9 +28,13 @@ class Unwaited(CallbackGroup):
 def waiting(subscription: Any) -> Iterator[tuple[Any, dict[str, int]]]:
     """The messages in the queue of a subscription, and what is known of each; the oldest first."""
     with subscription.handle:
-        while (taken := subscription.handle.take_message(
-                subscription.msg_type, subscription.raw)) is not None:
+        while (taken := take(subscription)) is not None:
             yield taken
+
+
+def take(subscription: Any) -> Any:
+    """The oldest message in the queue, and what is known of it, or None."""
+    return subscription.handle.take_message(subscription.msg_type, subscription.raw)
 
 
 def newest_of(subscription: Any) -> Any:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass
+from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -11,10 +12,20 @@ from geometry_msgs.msg import WrenchStamped
 
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare, nanoseconds, stamp
+from flex_dynamics.nodes.message_guard import (
+    LARGEST,
+    DecodeError,
+    decode,
+    decode_errors,
+    shortened,
+    within,
+)
 from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.srv import ApplyWrench
 
 TOLD = 0.1      # s
+MOST = 1000     # pushes on a frame, and by service, that act or wait for their time
+QUEUE = 10      # messages that wait to be read
 BEGIN = attrgetter('begin')
 AHEAD = 3600.0  # s of simulated time that a push may be put off; a stamp of the wall clock is more
 
@@ -71,8 +82,9 @@ class WrenchInput:
             'external_wrench acts, unless the next one comes', lower=1e-3, upper=1e3, fixed=True)
         # As commands: free running they are taken when a period begins.
         self._topic = simulator.create_subscription(
-            WrenchStamped, 'external_wrench', self._on_message, 10,
+            WrenchStamped, 'external_wrench', self._on_message, QUEUE, raw=True,
             callback_group=None if simulator.timing.lockstep else Unwaited())
+        self._errors = decode_errors(simulator)
         simulator.create_service(ApplyWrench, '~/apply_wrench', self._on_request)
         self._applied = simulator.create_publisher(WrenchStamped, 'applied_wrench', 10)
 
@@ -99,22 +111,28 @@ class WrenchInput:
 
     def take(self) -> None:
         """Take the messages that have come."""
-        for message, _ in waiting(self._topic):
-            self._take(message)
+        for data, _ in islice(waiting(self._topic), QUEUE):
+            self._take(data)
 
-    def _on_message(self, message: WrenchStamped) -> None:
-        self._take(message)
+    def _on_message(self, data: bytes) -> None:
+        self._take(data)
         self.take()
 
-    def _take(self, message: WrenchStamped) -> None:
+    def _take(self, data: bytes) -> None:
         try:
+            message = decode(data, WrenchStamped)
             push = self._push(message, self._duration)
-            bisect.insort(self._streamed.setdefault(message.header.frame_id, []), push,
-                          key=BEGIN)
+            pushes = self._streamed.setdefault(message.header.frame_id, [])
+            if len(pushes) >= MOST:
+                raise DynamicsError(f'wrench on {message.header.frame_id!r}: {MOST} wait for '
+                                    'their time already')
+            bisect.insort(pushes, push, key=BEGIN)
+        except DecodeError as error:
+            self._errors.count('external_wrench', error)
         except DynamicsError as error:
             self.rejected += 1
-            self.reason = str(error)
-            self._simulator.get_logger().warning(f'external_wrench rejected: {error}',
+            self.reason = shortened(str(error))
+            self._simulator.get_logger().warning(f'external_wrench rejected: {self.reason}',
                                                  throttle_duration_sec=1.0)
 
     def _on_request(self, request: Any, response: Any) -> Any:
@@ -122,10 +140,13 @@ class WrenchInput:
             duration = 1e-9 * nanoseconds(request.duration)
             if not duration > 0.0:
                 raise DynamicsError(f'duration: expected a positive time, found {duration:g} s')
+            if len(self._asked) >= MOST:
+                raise DynamicsError(f'{MOST} pushes act or wait for their time already: wait for '
+                                    'one to end, or reset')
             self._asked.append(self._push(request.wrench, duration))
             response.success = True
         except DynamicsError as error:
-            response.message = str(error)
+            response.message = shortened(str(error))
         return response
 
     def _push(self, message: WrenchStamped, duration: float) -> Push:
@@ -133,9 +154,10 @@ class WrenchInput:
         frame, x = place(simulator.model, message.header.frame_id)
         force, torque = message.wrench.force, message.wrench.torque
         wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
-        if not np.isfinite(wrench).all():
-            raise DynamicsError(f'wrench on {message.header.frame_id!r}: expected finite numbers, '
-                                f'found force {wrench[:3]}, torque {wrench[3:]}')
+        if not within(wrench):
+            raise DynamicsError(f'wrench on {message.header.frame_id!r}: expected finite numbers '
+                                f'of at most {LARGEST:g}, found force {wrench[:3]} N, torque '
+                                f'{wrench[3:]} N m')
         period, when = simulator.timing.period, nanoseconds(message.header.stamp)
         if when - simulator.now > 1e9 * AHEAD:
             raise DynamicsError(f'wrench on {message.header.frame_id!r}: its stamp, '

@@ -11,6 +11,7 @@ from typing import Any
 from rclpy.node import Node
 
 from flex_dynamics import Model
+from flex_dynamics.nodes.message_guard import DecodeError, decode, decode_errors
 from flex_dynamics.nodes.quality import newest
 from flex_dynamics.nodes.state_input import State, StateInput
 from flex_dynamics.nodes.unwaited import Unwaited, newest_of
@@ -21,11 +22,17 @@ class Latest:
 
     def __init__(self, node: Node, kind: Any, topic: str) -> None:
         self._subscription = node.create_subscription(
-            kind, topic, lambda _: None, newest(), callback_group=Unwaited())
+            kind, topic, lambda _: None, newest(), callback_group=Unwaited(), raw=True)
+        self._kind, self._topic, self._errors = kind, topic, decode_errors(node)
 
     def take(self) -> Any:
-        """The newest message since the last call, or None."""
-        return newest_of(self._subscription)
+        """The newest message since the last call if it can be decoded, or None."""
+        data = newest_of(self._subscription)
+        try:
+            return None if data is None else decode(data, self._kind)
+        except DecodeError as error:
+            self._errors.count(self._topic, error)
+            return None
 
 
 class LatestState(StateInput):

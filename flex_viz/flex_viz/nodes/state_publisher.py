@@ -20,6 +20,7 @@ from flex_dynamics.nodes.common import (
     run,
     steady_clock,
 )
+from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
 from flex_dynamics.nodes.state_input import State
 from flex_viz.frames import Edges, Frames, read_point
 from flex_viz.nodes.latest_state import LatestState
@@ -77,7 +78,12 @@ class StatePublisher(Node):
         self._due += self._period * ((state.time - self._due) // self._period + 1)
         period = 1e-9 * self._period
         self._wall_due = max(self._wall_due + period, time.monotonic() - period)
-        self._tf.publish(self._bytes.at(state.time, self._frames.moving.at(state.q)))
+        try:
+            poses = self._frames.moving.at(state.q)
+        except CALCULATION_ERRORS as error:
+            self._input.reject(error)
+            return
+        self._tf.publish(self._bytes.at(state.time, poses))
         self._published += 1
 
     def _bytes_of(self, edges: Edges) -> TransformBytes:

@@ -22,6 +22,7 @@ from flex_dynamics.nodes.common import (
     declare_model,
     run,
 )
+from flex_dynamics.nodes.message_guard import within
 from flex_dynamics.nodes.state_input import State
 from flex_msgs.srv import ApplyWrench
 from flex_viz.goals import read_goals, way_to
@@ -197,7 +198,7 @@ class Viewer(Node):
         known = dict(zip(message.name, message.effort))
         efforts = np.array([known.get(name, 0.0)
                             for name in self.model.names[:self.model.n_joints]])
-        if np.isfinite(efforts).all():
+        if within(efforts):
             self._efforts = efforts
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:

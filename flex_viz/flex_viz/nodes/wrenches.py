@@ -10,12 +10,11 @@ from rclpy.qos import QoSProfile
 
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.common import declare
+from flex_dynamics.nodes.message_guard import shortened, subscribe, within
 from flex_viz.pushes import Push
-from flex_viz.shown_text import plain
 
 # What was asked for, of a sensor or a person, and what a simulator says that it does.
 TOPICS = ('external_wrench', 'applied_wrench')
-LARGEST = 1e12      # N, N m; what is beyond would not be drawn as an arrow
 
 
 class Wrenches:
@@ -27,7 +26,7 @@ class Wrenches:
                              'after its last message', lower=0.01, upper=3600.0, fixed=True)
         self._heard: dict[str, tuple[float, Push]] = {}
         for topic in TOPICS:
-            node.create_subscription(WrenchStamped, topic, self._receive, QoSProfile(depth=10))
+            subscribe(node, WrenchStamped, topic, self._receive, QoSProfile(depth=10))
 
     def take(self) -> list[Push]:
         """Those to be drawn now."""
@@ -42,10 +41,10 @@ class Wrenches:
         try:
             self._model.pose(np.zeros(self._model.n), push.frame)
         except DynamicsError as error:
-            self._ignore(plain(error, 200))
+            self._ignore(shortened(str(error)))
             return
-        if not (np.abs((push.force, push.moment)) <= LARGEST).all():      # not so with NaN either
-            self._ignore(f'expected finite numbers up to {LARGEST:g} N or N m')
+        if not (within(push.force) and within(push.moment)):
+            self._ignore('expected finite numbers of at most 1e9 N and N m')
             return
         self._heard[push.frame] = time.monotonic(), push
 

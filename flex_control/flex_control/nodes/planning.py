@@ -1,0 +1,65 @@
+"""Long trajectories, read and checked by a thread while the loop goes on with the motion before.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from flex_control import Trajectory
+from flex_control.linear.job import Pieces
+from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader
+from flex_control.nodes.trajectory_points import TrajectoryPoints
+from flex_control.trajectories import Reference
+
+AT_ONCE = 100           # points that are read between two states
+DELAY = 0.1             # s after which a longer motion begins ...
+DELAY_PER_POINT = 2e-5  # s ... and for each of its points
+Done = Callable[['Trajectory | GoalError'], None]
+
+
+@dataclass
+class Planning:
+    """A motion that is being planned: points, to go on at `start` (s) from the motion `before`,
+    for which `job` reads them. done: what to call with the motion, or with why it is refused.
+    patience: how many times the usual time it has, as it came too late before."""
+
+    points: TrajectoryPoints
+    before: Trajectory
+    start: float
+    job: Future[Trajectory]
+    done: Done
+    patience: float
+
+    def result(self) -> Trajectory | GoalError:
+        """The outcome, which is waited for."""
+        try:
+            return self.job.result()
+        except GoalError as error:
+            return error
+
+
+class Planner:
+    """The thread that reads."""
+
+    def __init__(self, reader: TrajectoryReader) -> None:
+        self._reader = reader
+        self._threads = ThreadPoolExecutor(1, 'planner')
+
+    def plan(self, points: TrajectoryPoints, start: float,
+             present: Reference) -> Future[Trajectory]:
+        return self._threads.submit(self._reader.read, points, start, present)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def delay(points: TrajectoryPoints) -> float:
+    """Time (s, of the states' clock) in which a motion of so many points is planned."""
+    return DELAY + DELAY_PER_POINT * len(points)
+
+
+def ready(motion: Trajectory) -> Pieces[Trajectory]:
+    """A motion for Prepared that is planned already."""
+    return motion
+    yield       # makes it a generator

@@ -1,0 +1,395 @@
+"""The nodes of flex in this process, each with its inputs: subscriptions, services, the action.
+
+Messages are handed to the callbacks that the middleware would call, as bytes where the node takes
+bytes. What rclpy decodes itself (requests, goals and the clock) is decoded first: the middleware
+drops what cannot be. After each message the node does what it does with its input, one period or
+one picture, and what it would publish is checked.
+"""
+from __future__ import annotations
+
+import inspect
+import math
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import rclpy
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import CancelResponse
+from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.subscription import Subscription
+from simulation_interfaces.msg import SimulationState
+from simulation_interfaces.srv import SetSimulationState
+from tf2_msgs.msg import TFMessage
+from valid_messages import ValidMessages
+from visualization_msgs.msg import MarkerArray
+
+from flex_control.nodes import controlled_simulator
+from flex_control.nodes.control import Control
+from flex_control.nodes.trajectory_intake import TrajectoryIntake
+from flex_dynamics.nodes import unwaited
+from flex_dynamics.nodes.common import stamp
+from flex_dynamics.nodes.dynamics import Dynamics
+from flex_dynamics.nodes.rclpy_guard import guard
+from flex_dynamics.nodes.simulator import Simulator
+from flex_msgs.msg import FlexState
+from flex_viz.nodes.markers import Markers
+from flex_viz.nodes.modes import Modes
+from flex_viz.nodes.state_publisher import StatePublisher
+from flex_viz.nodes.viewer import Viewer
+
+PERIOD = 10_000_000       # ns from one good state to the next
+QUEUES: dict[Any, deque] = defaultdict(deque)      # in place of the middleware's, by subscription
+
+
+class NotFinite(AssertionError):
+    """A node would have published NaN or infinity."""
+
+
+@dataclass
+class Input:
+    """One way into a node. deliver: handles the bytes of one message; False: the middleware would
+    have dropped them."""
+
+    name: str
+    valid: Callable[[np.random.Generator], Any]
+    deliver: Callable[[bytes], bool]
+
+
+@dataclass
+class Target:
+    """Nodes under test, as `scenario` starts them."""
+
+    scenario: str
+    nodes: list[Any]
+    messages: ValidMessages
+    after: Callable[[int], None]      # with the number of messages so far
+    time: int = 0                     # ns, of the next good state
+    inputs: list[Input] = field(default_factory=list)
+    pending: list[Any] = field(default_factory=list)       # coroutines that wait
+
+    def collect(self) -> None:
+        """Find all inputs of the nodes."""
+        for node in self.nodes:
+            for subscription in node.subscriptions:
+                self.inputs.append(self._topic(subscription))
+            for service in node.services:
+                self.inputs.append(self._service(service))
+            if isinstance(node, Control):
+                self.inputs.append(self._action(node._motion._action))
+
+    def _topic(self, subscription: Any) -> Input:
+        kind, numbers = subscription.msg_type, iter(range(1, 10**9))
+
+        def deliver(data: bytes) -> bool:
+            message: Any = data
+            if not subscription.raw:
+                try:
+                    message = deserialize_message(data, kind)
+                except Exception:
+                    return False
+            given = (message, {'publication_sequence_number': next(numbers),
+                               'received_timestamp': 0})
+            if (getattr(subscription.callback_group, 'unwaited', False)
+                    and not isinstance(getattr(subscription.callback, '__self__', None),
+                                       TrajectoryIntake)):
+                QUEUES[subscription].append(given)
+                return True
+            alone = subscription._callback_type is Subscription.CallbackType.MessageOnly
+            subscription.callback(*given[:1] if alone else given)
+            return True
+        return Input(f'topic {subscription.topic_name.lstrip("/")}',
+                     lambda rng: self.messages.make(kind, self.time, rng), deliver)
+
+    def _service(self, service: Any) -> Input:
+        kind = service.srv_type
+
+        def deliver(data: bytes) -> bool:
+            try:
+                request = deserialize_message(data, kind.Request)
+            except Exception:
+                return False
+            if (kind is SetSimulationState
+                    and request.state.state == SimulationState.STATE_QUITTING):
+                return True          # it ends the simulator, as it should
+            answer = service.callback(request, kind.Response())
+            if inspect.iscoroutine(answer):
+                self.run(answer)
+            return True
+        return Input(f'service {service.srv_name.lstrip("/")}',
+                     lambda rng: self.messages.request(kind, rng), deliver)
+
+    def _action(self, action: Any) -> Input:
+        kind = FollowJointTrajectory.Goal
+
+        def deliver(data: bytes) -> bool:
+            try:
+                handle = GoalHandle(deserialize_message(data, kind))
+            except Exception:
+                return False
+            self.run(action._execute(handle))
+            assert action._cancel(GoalHandle(None)) == CancelResponse.ACCEPT
+            return True
+        return Input('action control/follow_joint_trajectory',
+                     lambda rng: self.messages.make(kind, self.time, rng), deliver)
+
+    def run(self, coroutine: Any) -> None:
+        """Go on with a coroutine, and with those that wait."""
+        self.pending = [one for one in (*self.pending, coroutine) if not ended(one)][-3:]
+
+
+def ended(coroutine: Any) -> bool:
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return True
+    return False
+
+
+class GoalHandle:
+    """What a goal of an action needs of rclpy."""
+
+    def __init__(self, request: Any) -> None:
+        self.request, self.goal_id = request, id(self)
+
+    def publish_feedback(self, feedback: Any) -> None:
+        finite('feedback', feedback.desired.positions, feedback.error.positions)
+
+    def abort(self) -> None:
+        pass
+
+    canceled = succeed = abort
+
+
+class Checked:
+    """A PackedPublisher whose numbers are checked."""
+
+    def __init__(self, publisher: Any, what: str) -> None:
+        self._publisher, self._what = publisher, what
+
+    def publish(self, time: int, *arrays: Any) -> None:
+        stamp(time)
+        finite(self._what, *arrays)
+        self._publisher.publish(time, *arrays)
+
+    def repeat(self) -> None:
+        self._publisher.repeat()
+
+
+class CheckedBytes:
+    """A publisher of serialised messages, some of which are decoded and checked."""
+
+    def __init__(self, publisher: Any, kind: Any, numbers: Callable[[Any], Any],
+                 every: int) -> None:
+        self._publisher, self._kind, self._numbers = publisher, kind, numbers
+        self._every, self._count = every, 0
+
+    def publish(self, data: bytes) -> None:
+        self._count += 1
+        if self._count % self._every == 0:
+            finite(self._kind.__name__, self._numbers(deserialize_message(data, self._kind)))
+        self._publisher.publish(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._publisher, name)
+
+
+def finite(what: str, *arrays: Any) -> None:
+    for values in arrays:
+        if not np.isfinite(np.asarray(values, dtype=float)).all():
+            raise NotFinite(f'{what}: expected finite numbers, found {values}')
+
+
+def fake_take(subscription: Any) -> Any:
+    return QUEUES[subscription].popleft() if QUEUES[subscription] else None
+
+
+# Scenarios ----------------------------------------------------------------------------------
+
+
+def simulator(sync: str) -> Target:
+    node = Simulator()
+    for sensor in node._sensors:
+        sensor.inner = True           # read and checked, though nobody listens
+    target = Target(f'simulator, {sync}', [node], ValidMessages(node.model), lambda count: None)
+    run_simulator(target, node)
+    return target
+
+
+def run_simulator(target: Target, node: Any) -> None:
+    def after(count: int) -> None:
+        if node.failure or count % 200 == 0:
+            node.reset(state=True, clock=True, payloads=True)
+        if not node.playing:
+            node.play(True)
+        for data, info in unwaited.waiting(node._commands):
+            node._receive(data, info)
+        node._wrenches.take()
+        node._advance()
+        encoders, gauges, imus = node._sensors
+        finite('state', node.plant.q, node.plant.v)
+        readings = [*encoders.values(), gauges.values(), *imus.values()]
+        finite('readings', *(one for one in readings if one is not None))
+        target.time = node.now
+        diagnose(node, count)
+    target.after = after
+
+
+def dynamics(topic: str) -> Target:
+    node = Dynamics()
+    node._input.listen(True)
+    target = Target(f'dynamics, {topic}', [node], ValidMessages(node.model), lambda count: None)
+
+    def after(count: int) -> None:
+        target.time += PERIOD
+        if node._publisher is not None and not isinstance(node._publisher, Checked):
+            node._publisher = Checked(node._publisher, 'terms')
+        diagnose(node, count)
+    target.after = after
+    return target
+
+
+def control(controller: str) -> Target:
+    node = Control()
+    node._commands = Checked(node._commands, 'command')
+    messages, rng = ValidMessages(node.model), np.random.default_rng(0)
+    target = Target(f'control, {controller}', [node], messages, lambda count: None)
+    needed = ('dynamics_terms', 'strain_gauges', 'imu', 'joint_states')     # if it listens to them
+    inputs = {one.topic_name.lstrip('/'): one.callback for one in node.subscriptions
+              if one.topic_name.lstrip('/').split('/')[0] in needed
+              and one.callback != node._state_input._receive}
+
+    def after(count: int) -> None:
+        target.time = 0 if count % 500 == 0 else target.time + PERIOD
+        for topic, receive in inputs.items():
+            kind = next(one.msg_type for one in node.subscriptions
+                        if one.topic_name.lstrip('/') == topic)
+            receive(serialize_message(messages.make(kind, target.time, rng)))
+        state = messages.make(node._state_input._kind, target.time, rng)
+        node._state_input._receive(serialize_message(state))
+        if node._state_input._kind is FlexState and node._safe.why and count % 50 == 0:
+            node._safe.reset()
+        node._watch()
+        diagnose(node, count)
+    target.after = after
+    return target
+
+
+def state_publisher() -> Target:
+    node = StatePublisher()
+    node._tf = CheckedBytes(node._tf, TFMessage, lambda message: [
+        getattr(part, axis) for one in message.transforms
+        for part, axes in ((one.transform.translation, 'xyz'), (one.transform.rotation, 'xyzw'))
+        for axis in axes], every=1)
+    target = Target('state publisher', [node], ValidMessages(node.model), lambda count: None)
+
+    def after(count: int) -> None:
+        target.time += PERIOD
+        node._wall_due = 0.0
+        node._look()
+        diagnose(node, count)
+    target.after = after
+    return target
+
+
+def markers() -> Target:
+    node = Markers()
+    node._publisher = CheckedBytes(node._publisher, MarkerArray, lambda message: [
+        number for one in message.markers for point in (one.pose.position, one.scale)
+        for number in (point.x, point.y, point.z)], every=20)
+    return drawn('markers', node, every=10)
+
+
+def viewer() -> Target:
+    return drawn('viewer', Viewer(), every=25)
+
+
+def drawn(name: str, node: Any, every: int) -> Target:
+    target = Target(name, [node], ValidMessages(node.model), lambda count: None)
+
+    def after(count: int) -> None:
+        target.time += PERIOD
+        if count % every == 0:
+            node._show()
+        else:
+            node._input.look()
+        diagnose(node, count)
+    target.after = after
+    return target
+
+
+def modes() -> Target:
+    return drawn('modes', FreshInput(Modes()), every=1)
+
+
+def FreshInput(node: Any) -> Any:
+    """A node without states to look at."""
+    node._input = type('NoInput', (), {'look': lambda self: None})()
+    return node
+
+
+def in_process() -> Target:
+    simulator_node, control_node = controlled_simulator.make()
+    target = Target('in process', [simulator_node, control_node],
+                    ValidMessages(simulator_node.model), lambda count: None)
+    simulator_node.measure()          # read the sensors, though nobody listens
+    run_simulator(target, simulator_node)
+    step = target.after
+
+    def after(count: int) -> None:
+        step(count)
+        diagnose(control_node, count)
+    target.after = after
+    return target
+
+
+def diagnose(node: Any, count: int) -> None:
+    if count % 100 == 0:
+        level, text, values = node._status() if hasattr(node, '_status') else (b'', '', {})
+        assert isinstance(text, str) and not math.isnan(len(values))
+
+
+ROBOT = 'robot:=lab_link'
+SCENARIOS: dict[str, tuple[Callable[[], Target], tuple[str, ...]]] = {
+    'simulator': (lambda: simulator('free'), (ROBOT, 'rate:=100.0', 'step:=0.002')),
+    'simulator-lockstep': (lambda: simulator('lockstep'), (
+        ROBOT, 'rate:=100.0', 'step:=0.002', 'sync:=lockstep')),
+    'dynamics': (lambda: dynamics('flex_state'), (ROBOT,)),
+    'dynamics-joints': (lambda: dynamics('joint_states'), (ROBOT, 'state_topic:=joint_states')),
+    'control': (lambda: control('pd'), ('robot:=cibicik_arm', 'use_sim_time:=true')),
+    'control-terms': (lambda: control('feedback_linearization'), (
+        ROBOT, 'controller:=feedback_linearization')),
+    'control-measurements': (lambda: control('lqg'), (ROBOT, 'controller:=lqg')),
+    'control-joints': (lambda: control('pd, joint_states'), (ROBOT, 'state_topic:=joint_states')),
+    'state_publisher': (state_publisher, (ROBOT, 'use_sim_time:=true', 'rate:=1000.0')),
+    'markers': (markers, (ROBOT, 'use_sim_time:=true')),
+    'viewer': (viewer, (ROBOT, 'use_sim_time:=true')),
+    'modes': (modes, (ROBOT,)),
+    'in_process': (in_process, (ROBOT, 'rate:=100.0', 'step:=0.002')),
+}
+
+
+@contextmanager
+def started(scenario: str) -> Iterator[Target]:
+    """A scenario with its nodes, ready for messages."""
+    make, parameters = SCENARIOS[scenario]
+    rclpy.init(args=['--ros-args', '--log-level', 'fatal',
+                     *(part for one in parameters for part in ('-p', one))])
+    take, unwaited.take = unwaited.take, fake_take
+    try:
+        target = make()
+        try:
+            for node in target.nodes:
+                guard(node)
+            target.collect()
+            yield target
+        finally:
+            for node in target.nodes:
+                node.destroy_node()
+    finally:
+        unwaited.take = take
+        QUEUES.clear()
+        rclpy.try_shutdown()

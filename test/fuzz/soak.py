@@ -1,0 +1,295 @@
+"""Runs the whole graph for a while under garbage on every topic, service and action.
+
+    python3 test/fuzz/soak.py --minutes 2 --seed 1
+
+Simulator (free running), dynamics, control, state publisher, markers and viewer are processes of
+their own. Each of their inputs gets mutated messages through the middleware, `--rate` a second.
+At the end every node must be alive, must still report on /diagnostics, and must not have grown.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.srv import QueryTrajectoryState
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import WrenchStamped
+from message_mutations import Mutator
+from rcl_interfaces.srv import SetParameters
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Imu, JointState
+from simulation_interfaces.msg import SimulationState
+from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
+from trajectory_msgs.msg import JointTrajectory
+from valid_messages import ValidMessages
+
+from flex_description import load_robot
+from flex_dynamics import Model
+from flex_msgs.msg import DynamicsTerms, FlexState, StrainGauges
+from flex_msgs.srv import ApplyWrench, AttachPayload, DetachPayload, GetDynamics
+
+ROBOT = 'lab_link'
+SIMULATED = 'use_sim_time:=true'
+NODES = {      # module and parameters
+    'simulator': ('flex_dynamics.nodes.simulator', (
+        'rate:=100.0', 'step:=0.002', 'thread_priority:=0')),
+    'dynamics': ('flex_dynamics.nodes.dynamics', ('rate:=20.0', SIMULATED)),
+    'control': ('flex_control.nodes.control', (
+        'controller:=feedback_linearization', 'drive_node:=simulator', SIMULATED)),
+    # One that reads the sensors; its commands reach nobody.
+    'estimating': ('flex_control.nodes.control', ('controller:=lqg', SIMULATED)),
+    'state_publisher': ('flex_viz.nodes.state_publisher', (SIMULATED,)),
+    'markers': ('flex_viz.nodes.markers', ('rate:=10.0', SIMULATED)),
+    'viewer': ('flex_viz.nodes.viewer', ('rate:=10.0', 'port:=18080', SIMULATED)),
+}
+REMAPPED = {'estimating': ('joint_commands:=other_commands',)}
+TOPICS = {
+    'joint_commands': JointState, 'external_wrench': WrenchStamped, 'flex_state': FlexState,
+    'joint_states': JointState, 'dynamics_terms': DynamicsTerms, 'strain_gauges': StrainGauges,
+    'imu/tip_imu': Imu, 'applied_wrench': WrenchStamped, 'clock': Clock,
+    'control/joint_trajectory': JointTrajectory,
+}
+SERVICES = {
+    'simulator/apply_wrench': ApplyWrench, 'simulator/attach_payload': AttachPayload,
+    'simulator/detach_payload': DetachPayload, 'simulator/reset_simulation': ResetSimulation,
+    'simulator/set_simulation_state': SetSimulationState,
+    'simulator/step_simulation': StepSimulation,
+    'dynamics/get_dynamics': GetDynamics, 'control/query_state': QueryTrajectoryState,
+    **{f'{name}/set_parameters': SetParameters for name in NODES},
+}
+QUIT = SimulationState.STATE_QUITTING      # it ends the simulator, as it should
+SendGoal = FollowJointTrajectory.Impl.SendGoalService
+GOALS = 'control/follow_joint_trajectory/_action/send_goal'
+SAMPLE = 5.0           # s between two looks at the memory
+SETTLED = 0.3          # of the time, after which memory must not grow
+GROWTH = 8.0           # MB that a node may grow from then on, for caches and fragmentation
+SILENT = 30.0          # s without a status after which a node counts as hung
+
+
+class Graph:
+    """The processes of the nodes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.logs = {name: folder / f'{name}.log' for name in NODES}
+        self.processes = {name: self._start(name) for name in NODES}
+        self.sizes: dict[str, list[tuple[float, float]]] = {name: [] for name in NODES}
+
+    def _start(self, name: str) -> subprocess.Popen:
+        module, parameters = NODES[name]
+        words = [part for one in (f'robot:={ROBOT}', *parameters) for part in ('-p', one)]
+        for one in (f'__node:={name}', *REMAPPED.get(name, ())):
+            words += ['-r', one]
+        with self.logs[name].open('w') as log:
+            return subprocess.Popen([sys.executable, '-m', module, '--ros-args', *words],
+                                    stdout=log, stderr=log, start_new_session=True)
+
+    def dead(self) -> list[str]:
+        """Names of the nodes that have ended."""
+        return [name for name, process in self.processes.items() if process.poll() is not None]
+
+    def measure(self, now: float) -> None:
+        for name, process in self.processes.items():
+            try:
+                pages = int(Path(f'/proc/{process.pid}/statm').read_text().split()[1])
+            except OSError:
+                continue
+            self.sizes[name].append((now, pages * os.sysconf('SC_PAGE_SIZE') / 2**20))
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+        for process in self.processes.values():
+            try:
+                process.wait(20.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+class Garbage(Node):
+    """Sends mutated messages, and listens to /diagnostics."""
+
+    def __init__(self, seed: int, rate: float) -> None:
+        super().__init__('garbage')
+        self._mutator = Mutator([seed])
+        self._messages = ValidMessages(Model(load_robot(ROBOT)))
+        quality = QoSProfile(depth=10)
+        self._told = {name: (self.create_publisher(kind, name, quality), self._message_of(kind))
+                        for name, kind in TOPICS.items()}
+        self._asked = {name: (self.create_client(kind, name), self._request_of(kind))
+                          for name, kind in SERVICES.items()}
+        self._asked[GOALS] = self.create_client(SendGoal, GOALS), self._goal
+        self.sent = dict.fromkeys((*self._told, *self._asked), 0)
+        self.statuses: dict[str, tuple[float, DiagnosticStatus]] = {}
+        self.repairs = self.unsent = 0
+        self._futures: dict[str, list[Any]] = {}
+        self._time = 0
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._keep, 10)
+        self.create_subscription(FlexState, 'flex_state', self._see, 1)
+        self._reset = self.create_client(ResetSimulation, 'simulator/reset_simulation')
+        self._play = self.create_client(SetSimulationState, 'simulator/set_simulation_state')
+        self._rate = rate
+
+    def begin(self) -> None:
+        self.create_timer(1.0 / self._rate, self._send)
+        self.create_timer(1.0, self._repair)
+
+    def unread(self) -> list[str]:
+        """Inputs that no node reads."""
+        return [*(name for name, (publisher, _) in self._told.items()
+                  if not publisher.get_subscription_count()),
+                *(name for name, (client, _) in self._asked.items()
+                  if not client.service_is_ready())]
+
+    def _message_of(self, kind: Any) -> Any:
+        return lambda rng: self._messages.make(kind, self._time, rng)
+
+    def _request_of(self, service: Any) -> Any:
+        return lambda rng: self._messages.request(service, rng)
+
+    def _goal(self, rng: np.random.Generator) -> Any:
+        request = SendGoal.Request()
+        request.goal = self._messages.make(FollowJointTrajectory.Goal, self._time, rng)
+        request.goal_id.uuid = rng.integers(0, 256, 16).astype(np.uint8)
+        return request
+
+    def _send(self) -> None:
+        for name, (publisher, valid) in self._told.items():
+            try:
+                publisher.publish(self._mutator.message(valid(self._mutator.rng)))
+                self.sent[name] += 1
+            except RuntimeError:         # longer than any message of a type of fixed size
+                self.unsent += 1
+        for name, (client, valid) in self._asked.items():
+            self._ask(name, client, valid)
+
+    def _ask(self, name: str, client: Any, valid: Any) -> None:
+        """Clients send messages only: what can be decoded of a mutated request."""
+        try:
+            request = deserialize_message(self._mutator.message(valid(self._mutator.rng)),
+                                          client.srv_type.Request)
+        except RuntimeError:
+            self.unsent += 1
+            return
+        if isinstance(request, SetSimulationState.Request) and request.state.state == QUIT:
+            return
+        for future in self._futures.pop(name, []):
+            client.remove_pending_request(future)
+        self._futures[name] = [client.call_async(request)]
+        self.sent[name] += 1
+
+    def _see(self, state: FlexState) -> None:
+        self._time = max(0, state.header.stamp.sec * 10**9 + state.header.stamp.nanosec)
+
+    def _keep(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.statuses[status.name.partition(':')[0]] = time.monotonic(), status
+
+    def _repair(self) -> None:
+        """A simulator that was pushed beyond all bounds, or paused, goes on."""
+        _, status = self.statuses.get('simulator', (0.0, None))
+        if status is not None and (status.level == DiagnosticStatus.ERROR
+                                   or status.message == 'paused'):
+            self.repairs += 1
+            self._reset.call_async(ResetSimulation.Request())
+            self._play.call_async(SetSimulationState.Request(
+                state=SimulationState(state=SimulationState.STATE_PLAYING)))
+
+
+def growth(sizes: list[tuple[float, float]]) -> tuple[float, float]:
+    """Of what comes after SETTLED of the time: slope (MB/h) and growth (MB) by its line."""
+    times, values = np.array(sizes).T
+    late = times >= times[0] + SETTLED * (times[-1] - times[0])
+    if late.sum() < 3:
+        return 0.0, 0.0
+    slope = float(np.polyfit(times[late], values[late], 1)[0])
+    return 3600.0 * slope, slope * float(times[late][-1] - times[late][0])
+
+
+def report(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
+    """Print what happened; the problems."""
+    problems = [f'{name} ended with code {graph.processes[name].returncode}: '
+                f'{graph.logs[name].read_text()[-500:]}' for name in graph.dead()]
+    counts = list(garbage.sent.values())
+    print(f'{seconds:.0f} s, {sum(counts)} messages to {len(counts)} inputs, at least '
+          f'{min(counts)} to each; the simulator was reset {garbage.repairs} times')
+    print(f'{"node":16} {"MB at first":>11} {"MB at last":>11} {"MB/h":>8} {"undecodable":>11}')
+    for name, sizes in graph.sizes.items():
+        slope, grown = growth(sizes)
+        heard, status = garbage.statuses.get(name, (0.0, DiagnosticStatus()))
+        values = {one.key: one.value for one in status.values}
+        print(f'{name:16} {sizes[0][1]:11.1f} {sizes[-1][1]:11.1f} {slope:8.2f} '
+              f'{values.get("undecodable messages", "?"):>11}')
+        if grown > GROWTH:
+            problems.append(f'{name} grew by {grown:.1f} MB, {slope:.1f} MB/h')
+        if time.monotonic() - heard > SILENT:
+            problems.append(f'{name} has been silent on /diagnostics for '
+                            f'{time.monotonic() - heard:.0f} s')
+    return problems
+
+
+def main(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--minutes', type=float, default=2.0, help='how long')
+    parser.add_argument('--rate', type=float, default=10.0, help='messages a second and input')
+    parser.add_argument('--seed', type=int, default=0, help='of the messages')
+    parser.add_argument('--keep', default='', help='folder for the logs; else they are removed')
+    given = parser.parse_args(words)
+    os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(1, 101)))
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(given.keep or folder)
+        place.mkdir(parents=True, exist_ok=True)
+        os.chdir(folder)                     # recordings that are asked for go here
+        graph = Graph(place.absolute())
+        rclpy.init()
+        garbage = Garbage(given.seed, given.rate)
+        try:
+            problems = run(graph, garbage, 60.0 * given.minutes)
+        finally:
+            graph.end()
+        os.chdir('/')
+    for problem in problems:
+        print(f'problem: {problem}')
+    print('all nodes alive, memory flat' if not problems else f'{len(problems)} problems')
+    return 1 if problems else 0
+
+
+def run(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
+    """Garbage for so long, once every node has reported; the problems."""
+    executor = rclpy.executors.SingleThreadedExecutor()
+    executor.add_node(garbage)
+    patience = time.monotonic() + 180.0
+    while (len(garbage.statuses) < len(NODES) or garbage.unread()) and not graph.dead():
+        executor.spin_once(timeout_sec=0.1)
+        if time.monotonic() > patience:
+            return [f'within 180 s no status of {sorted(set(NODES) - set(garbage.statuses))}, '
+                    f'nobody reads {garbage.unread()}']
+    garbage.begin()
+    began = look = time.monotonic()
+    while time.monotonic() - began < seconds and not graph.dead():
+        executor.spin_once(timeout_sec=0.1)
+        if time.monotonic() >= look:
+            look += SAMPLE
+            graph.measure(time.monotonic() - began)
+    return report(graph, garbage, time.monotonic() - began)
+
+
+if __name__ == '__main__':
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code)       # taking the middleware apart may hang (see flex_dynamics/nodes/ending.py)
