@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
 from flex_dynamics.kernels.layout import LANES
@@ -105,7 +106,9 @@ def fewest_particles(beam: BeamFields, stations: BeamStations) -> Particles:
                             roots / (np.linalg.norm(roots) + 1e-300),
                             (p1[:, 1:] / size).reshape(len(roots), -1), p2 * change))
     # The columns may be thousands, of which only the turns of the stations matter.
-    small = np.linalg.qr(flat.T, mode='r').T if flat.shape[1] > len(flat) else flat
+    small = flat
+    if flat.shape[1] > len(flat):
+        small = scipy.linalg.qr(flat.T, mode='r')[0][:len(flat)].T
     basis, sizes, _ = np.linalg.svd(small, full_matrices=small.shape[0] > small.shape[1])
     count = int(np.sum(sizes > TOLERANCE))
     kept = basis[:, :LANES * -(-count // LANES)].T

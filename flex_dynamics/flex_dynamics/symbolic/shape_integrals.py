@@ -86,7 +86,7 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
     modes = range(fields.n_modes)
     stations = beam_stations(fields)
     at = fields.at(stations.x)
-    theta = {(i,): at.t1[..., i] for i in modes}
+    theta: dict[Monomial, np.ndarray] = {(i,): at.t1[..., i] for i in modes}
     theta |= {(i, j): (1.0 if i == j else 2.0) * at.t2[..., i, j]
               for i in modes for j in range(i, len(modes))}
     skew = {m: np.einsum('abc,kb->kac', LEVI_CIVITA, value)           # [theta]
