@@ -17,12 +17,13 @@ from flex_dynamics.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model import MODEL_ADVICE, Model
 
 MOST_SWEEPS = 50     # until a step is cut in halves
+AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
 
 
 class Simulation:
     """Integrates a model in fixed steps (s); q, v (n,) and time (s) are its state.
 
-    `advance` runs many inner steps in one kernel call, which allocates nothing. A servo, if set,
+    `advance` runs up to 1000 steps in one kernel call, which allocates nothing. A servo, if set,
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
     q, v and servo may be written in place; set_state and set_servo check what they are given.
     tolerance: error of speeds, relative, at which the sweeps of a step end; 1e-4 is enough
@@ -145,14 +146,15 @@ class Simulation:
         model = self._stepped
         tau = (np.zeros(model.n_joints) if tau is None
                else model.finite_vector(tau, 'tau', model.n_joints))
-        if steps == 0:
-            return
-        before = self._snapshot()
-        status, sweeps = self._run(tau, steps)
-        if status:
-            self._restore(before)
-            self._stop_at_failure(tau, steps, status)
-        self._count(steps, 0, sweeps)
+        while steps > 0:
+            part = min(steps, AT_ONCE)
+            before = self._snapshot()
+            status, sweeps = self._run(tau, part)
+            if status:
+                self._restore(before)
+                self._stop_at_failure(tau, part, status)
+            self._count(part, 0, sweeps)
+            steps -= part
 
     def _stop_at_failure(self, tau: np.ndarray, steps: int, status: int) -> None:
         """Step by step up to the step that fails, so that time and state agree; then the error."""
