@@ -16,13 +16,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.finite import LARGEST, LARGEST_POSITION
 
 Kind = TypeVar('Kind')
 FLOAT = np.dtype(np.float64)
-LARGEST = 1e15            # SI units: speeds, accelerations, efforts, gains; can be squared safely
-# rad or m: a wheel at 1000 rad/s turns 1e8 rad in a day, a motor behind a gear 100 times that. At
-# 1e9 neighbouring floating-point numbers are 1e-7 apart.
-LARGEST_POSITION = 1e9
 
 _KINDS = {'b': 'true and false', 'c': 'complex numbers', 'U': 'text', 'S': 'bytes', 'M': 'dates',
           'm': 'time spans', 'V': 'records'}

@@ -15,7 +15,7 @@ from flex_dynamics.kernels.body_blocks import (
     less_turning,
     own_bodies,
 )
-from flex_dynamics.kernels.finite import BAD_INPUT, finite
+from flex_dynamics.kernels.finite import BAD_INPUT, LARGEST, LARGEST_POSITION, finite
 from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.kinematics import kinematics
 from flex_dynamics.kernels.layout import (
@@ -227,7 +227,8 @@ def sum_bodies(table, body, gravity, w, s, M, C, weight):
 def mass_and_coriolis(handle, q, v, M, C, weight):
     """M, C (n, n) and gravity's force weight (n,); all are overwritten. Returns 0 or BAD_INPUT."""
     m, n = open_handle(handle), weight.shape[0]
-    if not (q.shape[0] == n and v.shape[0] == n and finite(q) and finite(v)):
+    if not (q.shape[0] == n and v.shape[0] == n and finite(q, LARGEST_POSITION)
+            and finite(v, LARGEST)):
         return BAD_INPUT
     w, s = carve(m.work, m.size), carve_blocks(m.more_work, m.size)
     kinematics(m.table, m.body, m.coef, q, v, w, True)

@@ -158,8 +158,8 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     model and state: what open_handle and open_state give. balance: whether to keep the balance of
     energy and, on a moving base, of momentum.
     Returns (status, sweeps): status 0, or 1 + a coordinate without inertia, DIVERGED if a number
-    is no longer finite, NOT_CONVERGED; the state is then the last good one. DIVERGED also if an
-    amplitude is beyond its reach at the end.
+    is no longer finite, NOT_CONVERGED; the state is then the last good one. DIVERGED also as
+    soon as an amplitude is beyond its reach.
     """
     table, body, coef, gravity = model.table, model.body, model.coef, model.gravity
     q, v, a, servo, scratch, ledger = (state.q, state.v, state.a, state.servo, state.scratch,
@@ -254,13 +254,13 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                 part *= 2.0
         if base >= 0 and table[base, KIND] == FLOATING:
             recentre(q, v, table[base, Q] + 3)
+        for i in range(n):
+            if abs(q[i]) > state.reach[i]:
+                return DIVERGED, used
     ledger[KINETIC], ledger[GRAVITY] = kinetic, potential
-    status = 0
     for i in range(n):
         scratch[9, i], scratch[10, i] = q[i], v[i]
-        if abs(q[i]) > state.reach[i]:
-            status = DIVERGED
-    return status, used
+    return 0, used
 
 
 @njit(**OPTIONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.applied_forces import applied_forces
-from flex_dynamics.kernels.finite import BAD_INPUT, finite
+from flex_dynamics.kernels.finite import BAD_INPUT, LARGEST, LARGEST_POSITION, finite
 from flex_dynamics.kernels.handle import open_handle
 from flex_dynamics.kernels.layout import OPTIONS
 from flex_dynamics.kernels.recursive_forward_dynamics import forward_dynamics
@@ -18,8 +18,8 @@ def accelerations(handle, q, v, tau, external, a):
     the forces and n zeros at its end.
     """
     m, n = open_handle(handle), a.shape[0]
-    if not (q.shape[0] == n and v.shape[0] == n and tau.shape[0] == m.n_joints and finite(q)
-            and finite(v) and finite(tau)):
+    if not (q.shape[0] == n and v.shape[0] == n and tau.shape[0] == m.n_joints
+            and finite(q, LARGEST_POSITION) and finite(v, LARGEST) and finite(tau, LARGEST)):
         return BAD_INPUT
     end = m.work.shape[0]
     force, zeros = m.work[end - 2 * n:end - n], m.work[end - n:]
