@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from flex_description.beam import quadrature
+from flex_description.errors import RobotError
 from flex_description.inertia import link_inertia
 from flex_description.link_modes import link_modes, loads_of
 from flex_description.robot import (
@@ -36,7 +37,8 @@ def summary(robot: Robot) -> dict[str, Any]:
                    'mass': link.inertia.mass if link.inertia is not None else
                    _beam_mass(link.flexible),
                    'flexible': None if link.flexible is None else
-                   _flexible(link.flexible, loads[link.name])} for link in robot.links],
+                   _flexible(link.flexible, loads[link.name], robot.source)}
+                  for link in robot.links],
         'joints': [_joint(joint) for joint in robot.joints],
         'frames': [{'name': frame.name, 'link': frame.link} for frame in robot.frames],
         'imus': [asdict(imu) for imu in robot.imus],
@@ -48,7 +50,11 @@ def _beam_mass(link: FlexibleLink | None) -> float:
     return 0.0 if link is None else link_inertia(link.origin, link, link.masses).mass
 
 
-def _flexible(link: FlexibleLink, loads: list[LumpedMass]) -> dict[str, Any]:
+def _flexible(link: FlexibleLink, loads: list[LumpedMass], source: str) -> dict[str, Any]:
+    try:
+        modes = link_modes(link, loads)
+    except RobotError as error:
+        raise RobotError(str(error), source) from None
     return {
         'length': link.length, 'basis': link.basis, 'section': link.section_shape,
         'shapes': {'bend_y': link.bend_y.count, 'bend_z': link.bend_z.count,
@@ -56,7 +62,7 @@ def _flexible(link: FlexibleLink, loads: list[LumpedMass]) -> dict[str, Any]:
         'lumped_masses': [{'x': mass.x, 'mass': mass.mass} for mass in link.masses],
         'carried_mass': sum(load.mass for load in loads),
         'end_stiffness': _end_stiffness(link),
-        'modes': [asdict(mode) for mode in link_modes(link, loads)],
+        'modes': [asdict(mode) for mode in modes],
         'gauges': [asdict(gauge) for gauge in link.gauges],
     }
 
