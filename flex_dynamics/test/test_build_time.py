@@ -51,7 +51,7 @@ def test_twenty_modes_in_each_direction(basis):
     _, n_axis, n_sections = pack_beam(fields)
     # Products are kept by pairs that occur, a sixth of all: 400 + 2 x 400, 2 x 210 + 2 x 400.
     assert len(fields.turns.first) == 1200 and len(fields.moves.first) == 1220
-    assert n_axis <= 64 and n_sections <= 160
+    assert n_axis <= 64 and n_sections <= 216
     assert max(counting.evaluated for counting in shapes) < 100_000
 
 

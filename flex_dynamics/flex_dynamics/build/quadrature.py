@@ -18,7 +18,8 @@ from flex_dynamics.kernels.layout import LANES
 
 TOLERANCE = 1e-7          # of a coordinate's share in the columns; inertia has the square of it
 LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances are meant, ...
-LARGEST_TWIST = 0.5       # ... rad
+LARGEST_TWIST = 0.5       # ... rad, and ...
+LARGEST_SLOPE = 3.0       # ... rad of one shape: high shapes are that steep at a small deflection
 
 
 def gauss_stations(breakpoints: np.ndarray, counts) -> tuple[np.ndarray, np.ndarray]:
@@ -61,10 +62,11 @@ def beam_stations(beam: BeamFields) -> BeamStations:
     squares = (np.einsum('k,kci->i', weights * properties.mass_per_length, r1 ** 2)
                + np.einsum('k,kc,kci->i', weights, inertia, t1 ** 2, optimize=True))
     root = np.sqrt(np.maximum(squares, 1e-24 * squares.max(initial=1e-300)))
-    # Slopes are not limited: those of high shapes are above a radian at such a deflection.
     shift = np.abs(r1).max(axis=(0, 1), initial=0.0) / beam.flexible.length
     twist = np.abs(t1[:, 0]).max(axis=0, initial=0.0)
-    largest = 1.0 / np.maximum(shift / LARGEST_DEFLECTION + twist / LARGEST_TWIST, 1e-12)
+    slope = np.abs(t1[:, 1:]).max(axis=(0, 1), initial=0.0)
+    largest = 1.0 / np.maximum(np.maximum(shift / LARGEST_DEFLECTION + twist / LARGEST_TWIST,
+                                          slope / LARGEST_SLOPE), 1e-12)
     return BeamStations(x, weights, r1, t1, properties.mass_per_length, inertia, root, largest)
 
 

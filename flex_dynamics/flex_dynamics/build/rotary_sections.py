@@ -135,8 +135,8 @@ def _gauss_rule(trial: _Trial, left: float, right: float, most: int,
     else:
         count += pace
         while count < 2 * most and not enough(count):
-            count += pace if count < most else LANES * pace
-    return rule(count)
+            count += pace * max(1, count // (10 * pace))
+    return rule(min(count, 2 * most))
 
 
 def _fewer(trial: _Trial, x: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

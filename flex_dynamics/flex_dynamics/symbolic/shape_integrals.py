@@ -24,7 +24,8 @@ from flex_dynamics.build.quadrature import beam_stations, gauss_stations
 from flex_dynamics.symbolic.vectors import scalars
 
 Monomial = tuple[int, ...]                # indices of amplitudes, rising; () is 1
-ROTARY_DEGREE = 4                         # in the amplitudes, as the axis' own products have
+ROTARY_DEGREE = 4                         # in the amplitudes, as the axis' own products have ...
+MANY_MODES = 8                            # ... and half of it for beams with more shapes than this
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,11 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
 
     A section turns with R'w + Jr(theta) theta' in its own axes, R = exp(theta). R' and Jr are
     series in [theta], and theta is of second degree in the amplitudes; products are kept up to
-    ROTARY_DEGREE. The numeric model has the exponential itself.
+    ROTARY_DEGREE, of beams with many shapes up to half of it: their monomials would be thousands.
+    The numeric model has the exponential itself.
     """
     modes = range(fields.n_modes)
+    degree = ROTARY_DEGREE if fields.n_modes <= MANY_MODES else ROTARY_DEGREE // 2
     stations = beam_stations(fields)
     at = fields.at(stations.x)
     theta: dict[Monomial, np.ndarray] = {(i,): at.t1[..., i] for i in modes}
@@ -93,8 +96,8 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
             for m, value in theta.items() if value.any()}
     power = {(): np.broadcast_to(np.eye(3), (len(stations.x), 3, 3))}
     turn, jacobian = dict(power), dict(power)
-    for n in range(1, ROTARY_DEGREE + 1):
-        power = _product(power, skew, lambda a, b: a @ b)
+    for n in range(1, degree + 1):
+        power = _product(power, skew, degree, lambda a, b: a @ b)
         for m, value in power.items():
             sign = (-1.0) ** n
             turn[m] = turn.get(m, 0.0) + sign * value / math.factorial(n)
@@ -103,26 +106,26 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
     for k in modes:
         slope = {(): at.t1[..., k]} | {(j,): 2.0 * at.t2[..., k, j] for j in modes
                                        if at.t2[..., k, j].any()}
-        columns[6 + k] = _product(jacobian, slope, lambda a, b: (a @ b[..., None])[..., 0])
+        columns[6 + k] = _product(jacobian, slope, degree, lambda a, b: (a @ b[..., None])[..., 0])
     weight = stations.weights[:, None] * stations.inertia
     sizes = {c: math.sqrt(np.sum(weight * column[()] ** 2)) for c, column in columns.items()}
     parts = {}
     for row, left in columns.items():
         for column, right in columns.items():
             if row <= column:
-                entry = _product(left, right, lambda a, b: np.sum(weight * a * b))
+                entry = _product(left, right, degree, lambda a, b: np.sum(weight * a * b))
                 rounding = 1e-14 * (sizes[row] + sizes[0]) * (sizes[column] + sizes[0])
                 parts[row, column] = {m: value for m, value in entry.items()
                                       if abs(value) > rounding}
     return parts
 
 
-def _product(left: dict, right: dict, times) -> dict:
-    """Product of two polynomials in the amplitudes, up to ROTARY_DEGREE."""
+def _product(left: dict, right: dict, degree: int, times) -> dict:
+    """Product of two polynomials in the amplitudes, up to a degree."""
     out: dict = {}
     for a, one in left.items():
         for b, two in right.items():
-            if len(a) + len(b) <= ROTARY_DEGREE:
+            if len(a) + len(b) <= degree:
                 key = tuple(sorted(a + b))
                 out[key] = out.get(key, 0.0) + times(one, two)
     return out
