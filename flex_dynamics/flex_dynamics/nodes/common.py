@@ -88,7 +88,8 @@ def numbers(name: str, value: Any, lower: float | None = None,
     """A number or an array of them as a vector; NodeError if it is none, or out of range."""
     try:
         given = [value] if isinstance(value, (int, float)) else list(value or ())
-        if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in given):
+        plain = [isinstance(one, (int, float)) and not isinstance(one, bool) for one in given]
+        if isinstance(value, bytes) or not all(plain):
             raise ValueError       # also a text, whose characters may be digits
         vector = np.array(given, dtype=float)
     except (TypeError, ValueError):
