@@ -1,20 +1,22 @@
 """Records a run from its topics, as any ROS node could."""
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import StepSimulation
 
+from flex_dynamics.nodes.message_guard import DecodeError, decode
 from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.msg import FlexState
 from flex_viz.run import RunError
@@ -51,6 +53,8 @@ class Recorder(Node):
         """Take what has come."""
         for name, subscription in self._topics.items():
             for data, _ in waiting(subscription):
+                if len(data) < 12:           # no message, from whoever sends such
+                    continue
                 seconds, rest = struct.unpack_from('<iI' if data[1] else '>iI', data, 4)
                 at = seconds * 10**9 + rest
                 self._heard[name][at] = data
@@ -59,8 +63,11 @@ class Recorder(Node):
 
     def read(self) -> None:
         """Make arrays of all that was heard."""
-        heard = {name: {at: deserialize_message(data, TOPICS[name]) for at, data in some.items()}
-                 for name, some in self._heard.items()}
+        heard: dict[str, dict[int, Any]] = {name: {} for name in self._heard}
+        for name, some in self._heard.items():
+            for at, data in some.items():
+                with contextlib.suppress(DecodeError):
+                    heard[name][at] = decode(data, TOPICS[name])
         for at, state in heard['flex_state'].items():
             self.names = list(state.name)
             self.states[at] = np.array([state.position, state.velocity])

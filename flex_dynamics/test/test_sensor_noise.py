@@ -1,5 +1,6 @@
 """Noise, bias, quantisation and delay of readings: as stated, and the same in every run."""
 import numpy as np
+import pytest
 
 from flex_dynamics.sensor_noise import BLOCK, Channel, Delay
 
@@ -37,6 +38,13 @@ def test_noise_depends_on_seed_channel_and_tick_alone():
     assert np.array_equal(first, again)
     for other in (channel(4, 1, noise=1.0), channel(3, 2, noise=1.0)):
         assert not np.array_equal(first[0], other.read(0, truth))
+
+
+@pytest.mark.parametrize('quantum', [5e-324, 1e-300, 1e-30, 1e-17])
+def test_quanta_below_the_rounding_of_a_reading_change_nothing(quantum):
+    truth = np.array([0.3, -1e9, 0.0])
+    with np.errstate(all='raise'):
+        np.testing.assert_array_equal(channel(quantisation=quantum).read(0, truth), truth)
 
 
 def test_bias_and_quantisation():

@@ -1,7 +1,9 @@
 """A run out of a recorded bag (rosbag2: MCAP or SQLite), without ROS."""
 from __future__ import annotations
 
+import logging
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from flex_viz.elastic import tip_frame
 from flex_viz.run import Run, RunError
 from flex_viz.shown_text import plain
 
+LOGGER = logging.getLogger(__name__)
 # Last names of the topics; a namespace may stand before them.
 STATE, JOINTS, COMMANDS = 'flex_state', 'joint_states', 'joint_commands'
 CONTROL, DESCRIPTION = 'controller_state', 'robot_description'
@@ -59,6 +62,7 @@ def _read(path: Path) -> dict[str, list[Any]]:
     """The messages that matter, by the last name of their topic."""
     found: dict[str, list[Any]] = {name: [] for name in (STATE, JOINTS, COMMANDS, CONTROL,
                                                          DESCRIPTION)}
+    bad: Counter[str] = Counter()
     try:
         with AnyReader([path], default_typestore=_typestore()) as reader:
             wanted = [one for one in reader.connections
@@ -69,8 +73,12 @@ def _read(path: Path) -> dict[str, list[Any]]:
                 raise RunError(f'{path}: expected one robot, found {STATE} below '
                                f'{plain(", ".join(sorted(space or "/" for space in spaces)))}')
             for connection, _, data in reader.messages(wanted):
-                found[connection.topic.rpartition('/')[2]].append(
-                    reader.deserialize(data, connection.msgtype))
+                try:
+                    message = reader.deserialize(data, connection.msgtype)
+                except Exception:        # which one depends on the bytes, which are anyone's
+                    bad[connection.topic] += 1
+                    continue
+                found[connection.topic.rpartition('/')[2]].append(message)
     except FileNotFoundError:
         there = 'a folder without metadata.yaml' if path.is_dir() else 'nothing there'
         raise RunError(f'{path}: expected a rosbag2 folder or file, found {there}') from None
@@ -81,6 +89,9 @@ def _read(path: Path) -> dict[str, list[Any]]:
         # that were cut off or written by something else.
         what = plain(error, 200) or type(error).__name__
         raise RunError(f'{path}: expected a rosbag2 folder or file, found: {what}') from None
+    for topic, count in bad.items():
+        LOGGER.warning(f'{path}: {count} messages on {plain(topic)} cannot be decoded and are '
+                       'left out')
     return found
 
 
@@ -106,19 +117,27 @@ def _states(path: Path, messages: list[Any],
     """Stamps (k,) ns, rising, and q, v (k, n): from the last reset of the clock on."""
     orders: dict[tuple[str, ...], list[int]] = {}      # of the names, as they came
     kept: dict[int, Any] = {}
-    latest = -1
+    latest, problem = -1, None
     for message in messages:
         names = tuple(message.name)
-        if names not in orders:
-            orders[names] = _order(path, names, model)
+        try:
+            if names not in orders:
+                orders[names] = _order(path, names, model)
+            if not len(message.position) == len(message.velocity) == len(names):
+                raise RunError(f'{path}: expected {len(names)} positions and velocities, found '
+                               f'{len(message.position)} and {len(message.velocity)}')
+        except RunError as error:        # one bad message among good ones is left out
+            problem = problem or error
+            continue
         at = _ns(message)
         if at < latest:
             kept.clear()      # a reset: the run begins anew
         latest = at
-        if len(message.position) == len(message.velocity) == len(names):
-            kept[at] = message    # a state that was sent twice counts once
+        kept[at] = message    # a state that was sent twice counts once
     if not kept:
-        raise RunError(f'{path}: expected states with a number a name, found none')
+        raise problem or RunError(f'{path}: expected states with a number a name, found none')
+    if problem is not None:
+        LOGGER.warning(f'some states are left out: {problem}')
     stamps = np.array(sorted(kept))
     q, v = (np.array([getattr(kept[at], part)[orders[tuple(kept[at].name)]] for at in stamps])
             for part in ('position', 'velocity'))

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import copy
-import re
 import struct
 from typing import Any
 
 import numpy as np
-from rclpy.serialization import serialize_message
+from message_cdr import ARRAY, serialize
 
 NUMBERS = (float('nan'), float('inf'), -float('inf'), 1e308, -1e308, 1e300, 1e154, -1e154, 1e18,
            1e9, 1.0000001e9, -1e9, 1e6, 1e3, 1.0, -1.0, 0.0, -0.0, 1e-300, 5e-324, -5e-324)
@@ -20,7 +19,6 @@ INTEGERS = {f'{sign}int{bits}': (0 if sign else -2**(bits - 1),
 HEADERS = (b'\x00\x00\x00\x00', b'\x00\x01\x00\x00', b'\x00\x02\x00\x00', b'\x00\x03\x00\x00',
            b'\x00\x06\x00\x00', b'\x00\x0a\x00\x00', b'\x00\x0b\x00\x00', b'\xff\xff\xff\xff',
            b'\x00\x01\x00\x03')
-ARRAY = re.compile(r'sequence<(.+?)(?:, (\d+))?>$|(.+)\[(\d+)\]$')
 
 
 class Mutator:
@@ -38,7 +36,7 @@ class Mutator:
             message = copy.deepcopy(valid)
             for _ in range(self.rng.integers(1, 4)):
                 self.field(message)
-        data = serialize_message(message)
+        data = serialize(message)
         if kind >= 4:
             for _ in range(self.rng.integers(1, 4)):
                 data = self.bytes(data)

@@ -5,6 +5,7 @@ import subprocess
 import threading
 import time
 
+import pytest
 from graph import Listener
 from rosbags.highlevel import AnyReader
 from simulation_interfaces.msg import Result, SimulationState
@@ -104,10 +105,11 @@ def test_quitting_by_service_finishes_the_recording(tmp_path):
         assert bag.message_count > 0
 
 
-def test_a_bad_path_ends_the_start_in_one_line():
-    done = subprocess.run([*SIMULATOR, '-p', 'record:=/dev/null/bag'], capture_output=True,
+@pytest.mark.parametrize('path', ['/dev/null/bag', '~nosuchuser/x'])
+def test_a_bad_path_ends_the_start_in_one_line(path):
+    done = subprocess.run([*SIMULATOR, '-p', f'record:={path}'], capture_output=True,
                           text=True, timeout=180)
     assert done.returncode == 1
     line, = [line for line in done.stderr.splitlines() if 'error' in line]
-    assert 'parameter record: cannot record to /dev/null/bag' in line, done.stderr
+    assert f'parameter record: cannot record to {path}' in line, done.stderr
     assert 'Traceback' not in done.stderr, done.stderr

@@ -13,6 +13,7 @@ from flex_control import PD, ControlError, ControlLoop, Trajectory
 from flex_control.effort_check import beyond_efforts
 from flex_control.following import Following, Tolerances
 from flex_control.linear import Job
+from flex_control.nodes.long_goals import LongGoal
 from flex_control.nodes.planning import AT_ONCE, Done, Planner, Planning, delay, ready
 from flex_control.nodes.reports import points as report_points
 from flex_control.nodes.trajectory_action import TrajectoryAction
@@ -252,7 +253,7 @@ class Motion:
         self._node.get_logger().warning(f'trajectory refused: {shortened(str(error))}',
                                         throttle_duration_sec=1.0)
 
-    def _begin_goal(self, goal: FollowJointTrajectory.Goal,
+    def _begin_goal(self, goal: FollowJointTrajectory.Goal | LongGoal,
                     begun: Callable[[Following | GoalError], None]) -> None:
         """Begin the motion of a goal; `begun` is told how to judge it, or why it is refused."""
         def follow(outcome: Trajectory | GoalError) -> None:
@@ -264,8 +265,14 @@ class Motion:
             begun(Following(outcome, tolerances, self._reader.names))
 
         try:
+            points: TrajectoryPoints | ControlError
+            if isinstance(goal, LongGoal):
+                goal, points = goal
+                if isinstance(points, ControlError):
+                    raise points
+            else:
+                points = TrajectoryPoints.of(goal.trajectory)
             tolerances = read_tolerances(goal, self._reader.names, self._tolerances)
-            points = TrajectoryPoints.of(goal.trajectory)
         except ControlError as error:
             begun(error if isinstance(error, GoalError) else GoalError(str(error)))
             return

@@ -41,7 +41,7 @@ class TermsInput:
         self._names = list(model.names)
         n = model.n
         self._shapes = ((n, n), (n, n), (n, n), (n, n), (n,), (n, model.n_joints))
-        self._last = Terms(*map(np.zeros, self._shapes))
+        self._last, self._taken = Terms(*map(np.zeros, self._shapes)), False
         self._size = sum(array.nbytes for array in self._last)
         self._errors = decode_errors(node)
         self._subscription: Subscription | None = None
@@ -76,7 +76,8 @@ class TermsInput:
             return
         terms = []
         for name, array, shape, last in zip(FIELDS, values, self._shapes, self._last):
-            if array.tobytes() == last.tobytes():        # controllers know K and D again by `is`
+            # Controllers know K and D again by `is`.
+            if self._taken and array.tobytes() == last.tobytes():
                 terms.append(last)
                 continue
             if not within(array, LARGEST):
@@ -86,7 +87,7 @@ class TermsInput:
             if name == 'mass' and not _positive_definite(terms[-1]):
                 self._reject('mass: expected a positive definite matrix')
                 return
-        self._last = Terms(*terms)
+        self._last, self._taken = Terms(*terms), True
         self.values.put(time, self._last)
         self._arrived()
 

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
 from flex_control.following import INVALID_GOAL, SUCCESSFUL, Following, Verdict
+from flex_control.nodes.long_goals import LongGoal, LongGoalServer
 from flex_control.nodes.trajectory_message import GoalError
 from flex_dynamics.nodes.message_guard import shortened
 
@@ -29,7 +30,7 @@ class TrajectoryAction:
     """
 
     def __init__(self, node: Node, begin: Callable[[
-            FollowJointTrajectory.Goal, Callable[[Following | GoalError], None]], None],
+            FollowJointTrajectory.Goal | LongGoal, Callable[[Following | GoalError], None]], None],
                  stop: Callable[[], None], forget: Callable[[str], None]) -> None:
         self._begin, self._stop, self._forget = begin, stop, forget
         self._planned: ServerGoalHandle | None = None      # whose motion is being planned
@@ -39,7 +40,7 @@ class TrajectoryAction:
         self._ended: Future | None = None
         self._logger = node.get_logger()
         self.refused = 0
-        self._server = ActionServer(
+        self._server = LongGoalServer(
             node, FollowJointTrajectory, '~/follow_joint_trajectory', self._execute,
             goal_callback=lambda _: GoalResponse.ACCEPT, cancel_callback=self._cancel)
 

@@ -50,26 +50,53 @@ class TrajectoryPoints:
         return cls(tuple(message.joint_names), stamp, steps, *arrays)
 
     @classmethod
-    def from_bytes(cls, data: Any) -> TrajectoryPoints:
-        """Of a serialised JointTrajectory, any buffer of bytes. ValueError if it is none;
-        ControlError, which is one too, if it is one whose points do not fit together."""
-        cursor = _Cursor(data)
-        stamp = cursor.time()
-        cursor.text()                                  # frame_id
-        names = [cursor.text() for _ in range(cursor.count(MOST_JOINTS, 'joint_names'))]
-        count = cursor.count(2**32, 'points')
-        _check_count(count)
+    def from_bytes(cls, data: Any, skip: int = 0) -> TrajectoryPoints:
+        """Of a serialised JointTrajectory, any buffer of bytes, with `skip` bytes of other fields
+        before it. ValueError if it is none; ControlError, which is one too, if it is one whose
+        points do not fit together."""
+        cursor, names, stamp, count = _begin(data, skip)
         if not count:
-            return cls(tuple(names), stamp, np.zeros(0), None, None, None, None)
-        first = _Layout(cursor, cursor.at)
-        others = _Layout(cursor, first.end, first.sizes)
-        others.check(count - 1)
+            return cls(names, stamp, np.zeros(0), None, None, None, None)
+        first, others = _layouts(cursor, count)
         steps = np.concatenate([layout.steps(many) for layout, many in (
             (first, 1), (others, count - 1))])
         arrays = [np.concatenate([layout.array(what, many) for layout, many in (
             (first, 1), (others, count - 1))]) if first.sizes[what] else None
             for what in range(len(ARRAYS))]
-        return cls(tuple(names), stamp, steps, *arrays)
+        return cls(names, stamp, steps, *arrays)
+
+
+def with_one_point(data: bytes, skip: int = 0) -> bytes:
+    """The serialised message without all points but the first; errors as from_bytes. What comes
+    behind the points stays as it is: the distance of points is a multiple of 8 bytes."""
+    cursor, _, _, count = _begin(data, skip)
+    if count < 2:
+        return bytes(data)
+    before = cursor.at           # behind the count
+    first, others = _layouts(cursor, count)
+    return b''.join((data[:before], struct.pack(f'{cursor.order}I', 1),
+                     data[4 + before:4 + first.end],
+                     data[4 + first.end + (count - 1) * others.stride:]))
+
+
+def _begin(data: Any, skip: int) -> tuple[_Cursor, tuple[str, ...], float, int]:
+    """Read up to the points: names, stamp (s) and the number of points."""
+    cursor = _Cursor(data)
+    cursor.at = skip
+    stamp = cursor.time()
+    cursor.text()                                  # frame_id
+    names = tuple(cursor.text() for _ in range(cursor.count(MOST_JOINTS, 'joint_names')))
+    count = cursor.count(2**32, 'points')
+    _check_count(count)
+    return cursor, names, stamp, count
+
+
+def _layouts(cursor: _Cursor, count: int) -> tuple[_Layout, _Layout]:
+    """Of the first point, whose beginning is aligned in its own way, and of the others."""
+    first = _Layout(cursor, cursor.at)
+    others = _Layout(cursor, first.end, first.sizes)
+    others.check(count - 1)
+    return first, others
 
 
 class _Cursor:
@@ -135,7 +162,7 @@ class _Layout:
                 self._arrays.append(at)
         self._time = at
         self.end = at + 8
-        self._stride = self.end - begin
+        self.stride = self.end - begin
         if not sizes and 4 + self.end > len(cursor.data):
             raise ValueError('the message ends within its first point')
 
@@ -144,12 +171,12 @@ class _Layout:
             return np.zeros(shape, kind)
         size = np.dtype(kind).itemsize
         return np.ndarray(shape, f'{self._cursor.order}{kind}', self._cursor.data, 4 + at,
-                          (self._stride, size)[:len(shape)])
+                          (self.stride, size)[:len(shape)])
 
     def check(self, count: int) -> None:
         """Whether there are so many such points; ControlError if one has other lengths,
         ValueError if the message ends before."""
-        whole = (len(self._cursor.data) - 4 - self._begin) // self._stride
+        whole = (len(self._cursor.data) - 4 - self._begin) // self.stride
         there = min(count, whole)
         different = [(int(np.argmax(found != size)), what, found)
                      for what, size in enumerate(self.sizes)

@@ -34,8 +34,10 @@ from flex_dynamics.nodes.ending import WRITING, end_by_signal, end_soon
 from flex_dynamics.nodes.executor import KINDS, make_executor, spin
 from flex_dynamics.nodes.message_guard import decode_errors, shortened
 from flex_dynamics.nodes.rclpy_guard import guard
+from flex_dynamics.nodes.transport import PortWatch, choose_transport
 
 LARGEST = sys.float_info.max
+WATCHES: list[PortWatch] = []      # of this process: one, once it runs
 
 
 class NodeError(ValueError):
@@ -86,7 +88,8 @@ def numbers(name: str, value: Any, lower: float | None = None,
     """A number or an array of them as a vector; NodeError if it is none, or out of range."""
     try:
         given = [value] if isinstance(value, (int, float)) else list(value or ())
-        if not all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in given):
+        plain = [isinstance(one, (int, float)) and not isinstance(one, bool) for one in given]
+        if isinstance(value, bytes) or not all(plain):
             raise ValueError       # also a text, whose characters may be digits
         vector = np.array(given, dtype=float)
     except (TypeError, ValueError):
@@ -155,6 +158,9 @@ class Diagnostics:
 
     def publish(self) -> None:
         level, text, collected = self._collect()
+        problem = next((watch.problem for watch in WATCHES if watch.problem), '')
+        if problem:
+            level, text = DiagnosticStatus.ERROR, problem
         values = {**collected, 'undecodable messages': self._errors.total,
                   'last undecodable message': self._errors.last}
         status = DiagnosticStatus(
@@ -175,6 +181,7 @@ def run(make: Callable[[], Node | Sequence[Node]]) -> NoReturn:
 
 
 def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
+    choose_transport()
     # rclpy's own handlers take the context away from under a callback that is publishing.
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loaded, stop = threading.Event(), Future()
@@ -196,6 +203,8 @@ def _spin(make: Callable[[], Node | Sequence[Node]]) -> int:
         for node in nodes:
             guard(node)
             executor.add_node(node)
+        watch = PortWatch(nodes[0], steady_clock(), getattr(nodes[0], 'NOTHING_TO_LOSE', False))
+        WATCHES.append(watch)
         gc.collect()
         gc.freeze()      # what a node is made of never goes: collections need not look at it
         loaded.set()

@@ -32,6 +32,8 @@ LOOK = 0.1       # s of wall time between two looks for listeners
 class Dynamics(Node):
     """Publishes `dynamics_terms` for the states that come, and answers `~/get_dynamics`."""
 
+    NOTHING_TO_LOSE = True       # it may be started again at any time
+
     def __init__(self) -> None:
         super().__init__('dynamics')
         self.model = model = declare_model(self)
@@ -131,10 +133,14 @@ class Dynamics(Node):
         return state[0], state[1]
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
-        text = 'running' if self._input.received else 'waiting for a state'
+        level, text = DiagnosticStatus.OK, 'running'
         if not self._input.listening:
             text = 'idle: nobody listens to dynamics_terms'
-        return (DiagnosticStatus.OK, text, {
+        elif not self._input.received:
+            text = 'waiting for a state'
+        elif self._input.problem:
+            level, text = DiagnosticStatus.WARN, self._input.problem
+        return (level, text, {
             'states received': self._input.received,
             'states rejected': self._input.rejected,
             'terms published': self._published,

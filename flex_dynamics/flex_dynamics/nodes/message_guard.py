@@ -105,7 +105,9 @@ def within(vector: np.ndarray, largest: float = LARGEST) -> bool:
 
     Its sum of squares tells in a tenth of the time, unless it is large.
     """
-    return bool(vector.dot(vector) < largest**2) or bool((np.abs(vector) <= largest).all())
+    with np.errstate(over='ignore', invalid='ignore'):
+        return (bool(vector.dot(vector) < largest**2)
+                or bool((np.abs(vector) <= largest).all()))
 
 
 def is_stamp(stamp_ns: int) -> bool:

@@ -1,6 +1,7 @@
 """The robot's state as a node receives it: checked, in the model's order, deflection included."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,6 +27,8 @@ from flex_dynamics.nodes.packed import PackedReader
 from flex_dynamics.nodes.quality import newest
 from flex_dynamics.nodes.unwaited import newest_of
 from flex_msgs.msg import FlexState
+
+SILENT = 2.0       # s of wall time without a state until diagnostics say so
 
 
 class State(NamedTuple):
@@ -61,6 +64,7 @@ class StateInput:
         self._order: np.ndarray | None = None
         self._reader = PackedReader(('position', 'velocity'))
         self.received = 0
+        self._heard = time.monotonic()
         self.rejected = 0
         self._errors = decode_errors(node)
         self._kind: Any = JointState if self._static else FlexState
@@ -72,10 +76,20 @@ class StateInput:
     def listening(self) -> bool:
         return self._subscription is not None
 
+    @property
+    def problem(self) -> str:
+        """That states have come and do so no longer, for diagnostics; empty while they do. A
+        simulator that is paused sends states too."""
+        silent = time.monotonic() - self._heard
+        if not (self.received and self.listening) or silent < SILENT:
+            return ''
+        return f'no state for {silent:.1f} s on {self._topic}'
+
     def listen(self, on: bool) -> None:
         """Begin to listen, or leave off: a thousand states a second cost those who send them,
         too."""
         if on and self._subscription is None:
+            self._heard = time.monotonic()
             self._subscription = self._node.create_subscription(
                 self._kind, self._topic, self._receive, newest(), callback_group=self._group,
                 raw=True)
@@ -90,8 +104,9 @@ class StateInput:
             self._receive(data)
 
     def _receive(self, data: bytes) -> None:
-        time = self._reader.stamp(data)
-        if time is not None and 0 < time - self._last < self._period:
+        self._heard = time.monotonic()
+        stamp_ns = self._reader.stamp(data)
+        if stamp_ns is not None and 0 < stamp_ns - self._last < self._period:
             self.received += 1
             return
         try:
@@ -117,17 +132,17 @@ class StateInput:
         found = self._reader.read(data)
         if found is None:
             found = self._read_message(data, decode(data, self._kind))
-        time, (q, v) = found
-        if not is_stamp(time):
-            raise DynamicsError(f'header.stamp: expected a time from zero on, found {time} ns')
+        stamp_ns, (q, v) = found
+        if not is_stamp(stamp_ns):
+            raise DynamicsError(f'header.stamp: expected a time from zero on, found {stamp_ns} ns')
         q = self._numbers(q, 'position')
         v = self._numbers(v, 'velocity') if len(v) else np.zeros(len(q))
         if self._static:
             sag = self._model.statics(q)[0]
             speeds = np.zeros(self._model.n)
             speeds[:len(v)] = v
-            return State(time, sag, speeds, True)
-        return State(time, q, v, False)
+            return State(stamp_ns, sag, speeds, True)
+        return State(stamp_ns, q, v, False)
 
     def _read_message(self, data: bytes, message: Any) -> tuple[int, list[np.ndarray]]:
         """A message with other names or lengths than the one before: all of it is checked."""

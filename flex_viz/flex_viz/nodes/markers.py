@@ -33,6 +33,8 @@ LIVE = {'colour_by': 'coloured_by', 'colour_top': 'top', 'exaggeration': 'exagge
 class Markers(Node):
     """Wires RobotMarkers to the state and to wrenches."""
 
+    NOTHING_TO_LOSE = True       # it may be started again at any time
+
     def __init__(self) -> None:
         super().__init__('markers')
         self.model = model = declare_model(self)

@@ -32,6 +32,8 @@ from flex_viz.transform_bytes import TransformBytes
 class StatePublisher(Node):
     """Wires Frames to /tf and /tf_static, and the URDF to robot_description."""
 
+    NOTHING_TO_LOSE = True       # it may be started again at any time
+
     def __init__(self) -> None:
         super().__init__('state_publisher')
         self.model = model = declare_model(self)
@@ -91,8 +93,12 @@ class StatePublisher(Node):
                                for parent, child in edges.pairs])
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
-        heard = self._input.received > 0
-        return (DiagnosticStatus.OK, 'running' if heard else 'waiting for a state', {
+        level, text = DiagnosticStatus.OK, 'running'
+        if not self._input.received:
+            text = 'waiting for a state'
+        elif self._input.problem:
+            level, text = DiagnosticStatus.WARN, self._input.problem
+        return (level, text, {
             'states received': self._input.received,
             'states rejected': self._input.rejected,
             'transforms published': self._published,

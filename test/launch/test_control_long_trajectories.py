@@ -1,0 +1,179 @@
+"""Trajectories of many points: the loop answers every state while they are read and checked."""
+import threading
+
+import numpy as np
+import pytest
+from control_bench import MODEL, Bench
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionClient
+from rclpy.serialization import serialize_message
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from flex_control.nodes import long_goals
+from flex_control.nodes.planning import AT_ONCE
+
+PERIOD = 0.01
+POINTS = 3000          # a goal of 200 kB
+STATES = 20            # that are answered while the motion is planned
+
+
+@pytest.fixture
+def bench(request):
+    # The test may be held up between two states; the fail-safe would act.
+    bench = Bench(state_timeout=60.0, **getattr(request, 'param', {}))
+    yield bench
+    bench.close()
+
+
+def trajectory(count=POINTS, span=3.0, joint='joint1'):
+    """From where the joint of the bench is, slowly, to 0.6."""
+    s = np.linspace(0.0, 1.0, count + 1)[1:]
+    way = 10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5
+    message = JointTrajectory(joint_names=[joint])
+    for at, share in zip(span * s, way):
+        point = JointTrajectoryPoint(positions=[0.4 + 0.2 * share])
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(round(1e9 * at), 10**9)
+        message.points.append(point)
+    return message
+
+
+class Held:
+    """Keeps the planning of a control node until it is let go."""
+
+    def __init__(self, bench):
+        planner = bench.control._motion._planner
+        self.asked, self._go = threading.Event(), threading.Event()
+        read = planner._reader.read
+
+        class Reader:
+            def read(_, *given):
+                self.asked.set()
+                assert self._go.wait(60.0)
+                return read(*given)
+        planner._reader = Reader()
+
+    def let_go(self):
+        self._go.set()
+
+
+def answer_states(bench, begin, count, **more):
+    """Send states; each must be answered. The positions that the commands want."""
+    wanted = []
+    for at in range(begin, begin + count):
+        assert bench.state(PERIOD * at, **more), 'a state without a command'
+        wanted.append(bench.commands[-1].position[0])
+    return wanted
+
+
+def arrive(bench, held, at):
+    """Answer states until the long motion is being planned; the number of the next state."""
+    while not held.asked.is_set():
+        answer_states(bench, at, 1)
+        at += 1
+    return at
+
+
+@pytest.mark.parametrize('bench', [{'sync': 'free'}, {'sync': 'lockstep'}], indirect=True)
+def test_states_are_answered_while_a_long_trajectory_is_planned(bench):
+    held = Held(bench)
+    publisher = bench.node.create_publisher(JointTrajectory, 'control/joint_trajectory', 10)
+    assert bench.until(publisher.get_subscription_count)
+    answer_states(bench, 1, 2)
+    publisher.publish(serialize_message(trajectory()))
+    at = arrive(bench, held, 3)
+    # The motion is due 0.1 s and 20 us a point after its coming.
+    still = answer_states(bench, at, 10)
+    assert set(still) == {0.4}
+    held.let_go()
+    planning = bench.control._motion._planning
+    assert bench.until(planning.job.done)
+    moving = answer_states(bench, at + 10, 60)
+    assert moving[-1] > 0.4 and np.diff(moving).min() >= 0.0
+    assert np.abs(np.diff(moving)).max() < 2e-3               # it begins without a jump
+    assert bench.control._motion.refused == 0
+
+
+def test_a_motion_that_is_planned_too_late_is_planned_again(bench):
+    """Free running the loop waits for nobody: the motion then begins later."""
+    held = Held(bench)
+    publisher = bench.node.create_publisher(JointTrajectory, 'control/joint_trajectory', 10)
+    assert bench.until(publisher.get_subscription_count)
+    answer_states(bench, 1, 2)
+    publisher.publish(serialize_message(trajectory()))
+    at = arrive(bench, held, 3)
+    first = bench.control._motion._planning
+    still = answer_states(bench, at, STATES)                  # longer than it was to take
+    assert set(still) == {0.4}
+    second = bench.control._motion._planning
+    assert second is not first and second.start > first.start
+    held.let_go()
+    assert bench.until(second.job.done)
+    moving = answer_states(bench, at + STATES, 80)
+    assert moving[-1] > 0.4 and np.abs(np.diff(moving)).max() < 2e-3
+
+
+def test_a_long_goal_is_taken_as_arrays_and_followed(bench):
+    assert long_goals.converter() is not None
+    client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
+    assert bench.until(client.server_is_ready)
+    answer_states(bench, 1, 2)
+    sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory(span=0.5)))
+    assert bench.until(sent.done)
+    request = bench.control._motion._action._server._goal_handles
+    goal, = (handle.request for handle in request.values())
+    assert isinstance(goal, long_goals.LongGoal) and len(goal.points) == POINTS
+    assert len(goal.goal.trajectory.points) == 1
+    planning = bench.control._motion._planning
+    assert planning is not None and bench.until(planning.job.done)
+    moving = answer_states(bench, 3, 100)
+    assert moving[-1] == pytest.approx(0.6)
+
+
+def test_a_goal_of_unknown_joints_or_ragged_points_is_refused_with_its_code(bench):
+    client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
+    assert bench.until(client.server_is_ready)
+    answer_states(bench, 1, 2)
+    ragged = trajectory()
+    ragged.points[1234].positions = [0.1, 0.2]
+    for message, code, words in (
+            (trajectory(joint='elbow'), FollowJointTrajectory.Result.INVALID_JOINTS, 'elbow'),
+            (ragged, FollowJointTrajectory.Result.INVALID_GOAL, 'point 1235, positions')):
+        sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=message))
+        assert bench.until(sent.done)
+        result = sent.result().get_result_async()
+        at = 3
+        while not result.done():
+            answer_states(bench, at, 1)
+            at += 1
+        assert result.result().result.error_code == code
+        assert words in result.result().result.error_string
+
+
+def test_a_long_goal_that_is_cancelled_while_it_is_planned_never_begins(bench):
+    held = Held(bench)
+    client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
+    assert bench.until(client.server_is_ready)
+    answer_states(bench, 1, 2)
+    sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory()))
+    assert bench.until(sent.done) and bench.until(held.asked.is_set)
+    cancelled = sent.result().cancel_goal_async()
+    assert bench.until(cancelled.done)
+    result = sent.result().get_result_async()
+    assert bench.until(result.done)
+    assert result.result().status == 5                        # canceled
+    held.let_go()
+    assert set(answer_states(bench, 3, 60)) == {0.4}
+
+
+def test_short_trajectories_begin_at_once(bench):
+    publisher = bench.node.create_publisher(JointTrajectory, 'control/joint_trajectory', 10)
+    assert bench.until(publisher.get_subscription_count)
+    answer_states(bench, 1, 2)
+    publisher.publish(trajectory(AT_ONCE, 1.0))
+    at = 3
+    while bench.control.loop.trajectory.end < 0.5:
+        answer_states(bench, at, 1)
+        at += 1
+    assert bench.control._motion._planning is None
+    assert answer_states(bench, at, 50)[-1] > 0.41
+    assert MODEL.n_joints == 1
