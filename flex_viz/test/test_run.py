@@ -219,7 +219,7 @@ def test_states_of_a_bag_that_cannot_be_are_left_out(run, tmp_path):
     bag = Recorded(tmp_path / 'short')
     bag.state(0, names, q[:-1])
     bag.writer.close()
-    with pytest.raises(RunError, match='a number a name'):
+    with pytest.raises(RunError, match='expected 20 positions and velocities, found 19'):
         read_run(tmp_path / 'short', robot='cibicik_arm')
     bag = Recorded(tmp_path / 'path')
     bag.state(0, names, q)
