@@ -27,8 +27,10 @@ test: setup  ## run every test
 	@$(PYTHON) bare/setup.py browser
 	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
 
-nightly: setup  ## identities on 10,000 new random robots: the better part of an hour
+nightly: setup  ## identities on 10,000 new random robots: the better part of an hour; 300,000 mutated messages and 10 min under garbage: half an hour
 	@$(IN_ENV) HYPOTHESIS_PROFILE=nightly python3 -m pytest flex_dynamics/test/test_properties.py $(PYTEST_ARGS)
+	@$(IN_ENV) python3 test/fuzz/messages.py --count 2000 --seed $$(date +%Y%m%d)
+	@$(IN_ENV) python3 test/fuzz/soak.py --minutes 10 --seed $$(date +%Y%m%d)
 
 lint: setup  ## check style and types
 	@$(IN_ENV) ruff check . && python3 -m mypy
