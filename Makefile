@@ -27,9 +27,11 @@ test: setup  ## run every test
 	@$(PYTHON) bare/setup.py browser
 	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
 
-nightly: setup  ## identities on 10,000 new random robots, 100,000 new mutants of descriptions: an hour and a half
+nightly: setup  ## identities on 10,000 new random robots, 100,000 mutated descriptions, 300,000 mutated messages, 10 min under garbage: two hours
 	@$(IN_ENV) HYPOTHESIS_PROFILE=nightly python3 -m pytest flex_dynamics/test/test_properties.py $(PYTEST_ARGS)
 	@$(IN_ENV) python3 test/fuzz/descriptions.py --count 100000 --seed $$(date +%Y%m%d)    # 15 min of one core
+	@$(IN_ENV) python3 test/fuzz/messages.py --count 2000 --seed $$(date +%Y%m%d)
+	@$(IN_ENV) python3 test/fuzz/soak.py --minutes 10 --seed $$(date +%Y%m%d)
 
 lint: setup  ## check style and types
 	@$(IN_ENV) ruff check . && python3 -m mypy
