@@ -85,6 +85,8 @@ SHAPES: dict[str, tuple[tuple[str, ...], Callable[[Dimensions], SectionValues]]]
     'i': (('width', 'height', 'web_thickness', 'flange_thickness'), i_beam),
     'given': (('A', 'Iy', 'Iz', 'J'), given),
 }
+# Of a hollow section: thinner walls are lost in the rounding of outline minus hole.
+THINNEST = 1e-6
 UNITS = {'A': 'm2', 'Iy': 'm4', 'Iz': 'm4', 'J': 'm4'}
 
 
@@ -121,11 +123,19 @@ def read_section(element: Element) -> Section:
 
 def _check_walls(element: Element, shape: str, d: dict[str, float]) -> None:
     """The wall must leave a section with area, and fit in the outline."""
-    if shape == 'hollow_circle' and d['inner_radius'] >= d['outer_radius']:
-        element.fail('inner_radius', f'less than outer_radius {d["outer_radius"]:g}')
-    if shape == 'hollow_rectangle' and 2 * d['thickness'] >= min(d['width'], d['height']):
-        element.fail('thickness', f'less than half of the smaller side, '
-                                  f'{min(d["width"], d["height"]) / 2:g}')
+    if shape == 'hollow_circle' and d['inner_radius'] >= d['outer_radius'] * (1 - THINNEST):
+        element.fail('inner_radius', f'less than outer_radius {d["outer_radius"]:g}, by at least '
+                                     f'{THINNEST:g} of it')
+    if shape == 'hollow_rectangle':
+        side = min(d['width'], d['height'])
+        if 2 * d['thickness'] >= side:
+            element.fail('thickness', f'less than half of the smaller side, {side / 2:g}')
+        if d['thickness'] < THINNEST * side:
+            element.fail('thickness', f'at least {THINNEST:g} of the smaller side, '
+                                      f'{THINNEST * side:g}')
+    if (shape == 'i' and d['web_thickness'] < THINNEST * d['width']
+            and d['flange_thickness'] < THINNEST * d['height']):
+        element.fail('flange_thickness', f'at least {THINNEST:g} of height {d["height"]:g}')
     if shape == 'i' and d['web_thickness'] > d['width']:
         element.fail('web_thickness', f'not more than width {d["width"]:g}')
     if shape == 'i' and 2 * d['flange_thickness'] >= d['height']:

@@ -37,6 +37,8 @@ class _Builder(expatbuilder.ExpatBuilderNS):
 
     def install(self, parser: Any) -> None:
         super().install(parser)
+        # Nobody reads comments; xacro takes a quadratic time to remove those before a macro.
+        parser.CommentHandler = parser.ProcessingInstructionHandler = None
         refuse_dtd(parser, self.source)
 
     def start_element_handler(self, name: str, attributes: list[str]) -> None:

@@ -53,10 +53,16 @@ def test_extreme_sizes(basis, size, lumped, tmp_path, capsys):
     assert capsys.readouterr().err.count('\n') == expected
 
 
-def test_walls_too_thin_for_rounding_leave_no_area():
-    text = GOOD.replace('shape="hollow_circle" outer_radius="0.05" inner_radius="0.045"',
-                        'shape="hollow_rectangle" width="1e5" height="8e13" thickness="4e-18"')
-    with pytest.raises(RobotError, match='<beam>: expected a mass per length above 0, found 0'):
+@pytest.mark.parametrize(('section', 'words'), [
+    ('shape="hollow_rectangle" width="1e5" height="8e13" thickness="4e-18"', 'thickness: exp'),
+    ('shape="hollow_rectangle" width="0.1" height="8e13" thickness="4e-18"', 'thickness: exp'),
+    ('shape="hollow_circle" outer_radius="0.05" inner_radius="0.04999999999"',
+     'inner_radius: expected less than outer_radius 0.05, by'),
+    ('shape="i" width="1" height="1" web_thickness="1e-17" flange_thickness="1e-17"',
+     'flange_thickness: expected at least 1e-06 of height 1')])
+def test_walls_too_thin_for_rounding_are_refused(section, words):
+    text = GOOD.replace('shape="hollow_circle" outer_radius="0.05" inner_radius="0.045"', section)
+    with pytest.raises(RobotError, match=f'<section>: {words}'):
         load_robot(text.replace(' z="0.05"', ''))
 
 

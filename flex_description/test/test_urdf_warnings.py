@@ -93,6 +93,9 @@ def test_ten_thousand_warnings_are_cut():
         GRAVITY, GRAVITY + '<links/>' * 10_000)
     warnings = load_robot(text).warnings
     assert len(warnings) < 110 and any('left out' in warning for warning in warnings)
+    many = ' '.join(f'a{k}="1"' for k in range(100_000))
+    warnings = load_robot(GOOD.replace('<axis ', f'<axis {many} ')).warnings
+    assert len(warnings) < 110 and any('left out' in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(('word', 'known', 'name'), [

@@ -74,7 +74,8 @@ def warnings_about(root: Element, extensions: tuple[str, ...]) -> list[str]:
         for child in element.children:
             if child.tag in standard.children:
                 below.append(child)
-            elif child.tag not in extensions or element.tag != 'robot':
+            elif len(found) <= MOST_WARNINGS and (child.tag not in extensions
+                                                  or element.tag != 'robot'):
                 found += _about_child(element, child, standard)
         stack += [child for child in reversed(below) if child.tag in STANDARD]
     if len(found) > MOST_WARNINGS:
@@ -94,6 +95,8 @@ def _about_attributes(element: Element, standard: _Standard) -> list[str]:
         elif near is not None or standard.strict:
             hint = f'did you mean "{near}"?' if near is not None else _known(standard.attributes)
             found.append(_at(element, f'attribute {quoted(name)} is not read; {hint}'))
+        if len(found) > MOST_WARNINGS:
+            break
     return found
 
 
