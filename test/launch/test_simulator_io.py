@@ -295,7 +295,7 @@ class TestSimulator(unittest.TestCase):
         request = AttachPayload.Request(name='box', frame='tool')
         request.inertia.m = 5.0
         request.inertia.com.x = 0.1
-        for mass, reason in ((-1.0, 'expected a positive mass'), (5.0, '')):
+        for mass, reason in ((-1.0, 'inertia.m: expected 0 to'), (5.0, '')):
             request.inertia.m = mass
             answer = self.graph.call(AttachPayload, 'simulator/attach_payload', request)
             assert answer.success == (not reason) and reason in answer.message
