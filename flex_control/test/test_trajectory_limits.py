@@ -67,6 +67,23 @@ def test_extremes_are_those_of_many_samples(name):
         assert (high < values.max(axis=0) + slack).all()
 
 
+def test_extremes_of_thousands_of_pieces_are_those_of_all_of_them():
+    """Only pieces that can hold an extreme are looked into: none may be left out."""
+    rng = np.random.default_rng(11)
+    times = np.cumsum(rng.uniform(0.01, 0.2, 3000))
+    motion = Splines(times, *rng.normal(size=(3, 3000, 2)))
+    for order in range(4):
+        values = np.concatenate([
+            np.linspace(0.0, 1.0, 401)[:, None]**motion._powers @ piece[order]
+            for piece in motion._derivatives])
+        low, high = motion.extremes(order)
+        reach = np.ptp(values, axis=0)
+        assert (np.abs(low - values.min(axis=0)) < 1e-4 * reach).all()
+        assert (np.abs(high - values.max(axis=0)) < 1e-4 * reach).all()
+        assert (low <= values.min(axis=0) + 1e-9 * reach).all()
+        assert (high >= values.max(axis=0) - 1e-9 * reach).all()
+
+
 @pytest.mark.parametrize('kind, order', [(CubicSpline, 2), (QuinticSpline, 3)])
 def test_splines_are_the_smoothest_through_their_points(kind, order):
     """Any other motion through the points, with the same ends, has a larger integral."""

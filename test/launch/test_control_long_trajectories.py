@@ -103,12 +103,15 @@ def test_a_motion_that_is_planned_too_late_is_planned_again(bench):
     at = arrive(bench, held, 3)
     first = bench.control._motion._planning
     still = answer_states(bench, at, STATES)                  # longer than it was to take
-    assert set(still) == {0.4}
-    second = bench.control._motion._planning
-    assert second is not first and second.start > first.start
+    assert set(still) == {0.4} and bench.control._motion._planning is first
     held.let_go()
+    assert bench.until(first.job.done)
+    still = answer_states(bench, at + STATES, 1)
+    second = bench.control._motion._planning
+    assert second is not first and set(still) == {0.4}
+    assert second.start - second.begun > 1.99 * (second.begun - first.begun)
     assert bench.until(second.job.done)
-    moving = answer_states(bench, at + STATES, 80)
+    moving = answer_states(bench, at + STATES + 1, 120)
     assert moving[-1] > 0.4 and np.abs(np.diff(moving)).max() < 2e-3
 
 

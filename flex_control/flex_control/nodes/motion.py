@@ -156,17 +156,18 @@ class Motion:
         wanted = self._checked(self._reader.read(points, start, present))
         return Prepared(following, Shaped.in_pieces(wanted, self._make_shaper(), before), start)
 
-    def _plan(self, points: TrajectoryPoints, done: Done, patience: float = 1.0) -> None:
-        """The same beside the loop; GoalError if no motion may begin."""
+    def _plan(self, points: TrajectoryPoints, done: Done, least: float = 0.0) -> None:
+        """The same beside the loop, within `least` s or more; GoalError if no motion may begin."""
         following, before = self._present()
         assert self._loop.time is not None
-        start = self._loop.time + patience * delay(points)
+        begun = self._loop.time
+        start = begun + max(least, delay(points))
         present = following.sample(start)
         if self.shaper != 'none':
             start += self._shaping_time()
             present = (following.sample if before is None else before.unshaped)(start)
-        self._planning = Planning(points, following, start, self._planner.plan(
-            points, start, present), done, patience)
+        self._planning = Planning(points, following, begun, start, self._planner.plan(
+            points, start, present), done)
 
     def _go_on_planning(self) -> None:
         """Take the motion over when it is planned, or plan again if it is too late for it."""
@@ -178,22 +179,20 @@ class Motion:
             assert time is not None
             shaping = self._shaping_time() if self.shaper != 'none' else 0.0
             due = time + 1e-9 * self._period >= planning.start - shaping
-            if not planning.job.done() and (not due or not self._lockstep):
-                if not due:
-                    return
-            elif following is planning.before and time < planning.start:
-                self._planning = None
-                outcome = planning.result()
-                if not isinstance(outcome, GoalError):
-                    wanted = self._checked(outcome)
-                    outcome = Prepared(following, ready(wanted) if self.shaper == 'none' else
-                                       Shaped.in_pieces(wanted, self._make_shaper(), before),
-                                       planning.start)
+            if not planning.job.done() and not (due and self._lockstep):
+                return                         # free running, no state waits for it
+            self._planning, outcome = None, planning.result()
+            if isinstance(outcome, GoalError):
                 planning.done(outcome)
                 return
-            # Too late, or the motion before it is another one.
-            self._planning = None
-            self._plan(planning.points, planning.done, 2.0 * planning.patience)
+            if following is planning.before and time < planning.start - shaping:
+                wanted = self._checked(outcome)
+                planning.done(Prepared(
+                    following, ready(wanted) if self.shaper == 'none' else Shaped.in_pieces(
+                        wanted, self._make_shaper(), before), planning.start))
+                return
+            # Too late, or the motion before it is another one: again, with twice the time.
+            self._plan(planning.points, planning.done, 2.0 * (time - planning.begun))
         except GoalError as error:
             self._planning = None
             planning.done(error)

@@ -20,16 +20,16 @@ Done = Callable[['Trajectory | GoalError'], None]
 
 @dataclass
 class Planning:
-    """A motion that is being planned: points, to go on at `start` (s) from the motion `before`,
-    for which `job` reads them. done: what to call with the motion, or with why it is refused.
-    patience: how many times the usual time it has, as it came too late before."""
+    """A motion that is being planned since `begun` (s): points, to go on at `start` (s) from the
+    motion `before`, for which `job` reads them. done: what to call with the motion, or with why it
+    is refused."""
 
     points: TrajectoryPoints
     before: Trajectory
+    begun: float
     start: float
     job: Future[Trajectory]
     done: Done
-    patience: float
 
     def result(self) -> Trajectory | GoalError:
         """The outcome, which is waited for."""

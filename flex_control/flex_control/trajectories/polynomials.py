@@ -9,7 +9,7 @@ import numpy as np
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 
 GRID = 33              # instants in a piece where an extreme is looked for, before it is polished
-POLISH = 4             # steps of Newton's method
+POLISH = 8             # steps of Newton's method, or halvings where it leaves the interval
 BLOCK = 256            # pieces that are looked at together: what fits into a cache
 JUMP = 1e-6            # of the largest coefficient: what is less is rounding
 
@@ -62,14 +62,16 @@ class PiecewisePolynomial(Trajectory):
         values = grid[:, None]**self._powers @ pieces                   # (k - 1, GRID, n_joints)
         first, second = _derived(pieces, 1), _derived(pieces, 2)
         ends = []
-        for choose, arg in ((np.min, np.argmin), (np.max, np.argmax)):
-            begin = grid[arg(values, axis=1)]                          # (k - 1, n_joints)
-            u = begin
+        for sign, choose, arg in ((1.0, np.min, np.argmin), (-1.0, np.max, np.argmax)):
+            u = grid[arg(values, axis=1)]                              # (k - 1, n_joints)
+            left, right = np.maximum(u - grid[1], 0.0), np.minimum(u + grid[1], 1.0)
             for _ in range(POLISH):
-                bend = _at(second, u)
-                step = np.divide(_at(first, u), bend, out=np.zeros_like(u),
-                                 where=np.abs(bend) > 0.0)
-                u = np.clip(np.clip(u - step, begin - 1.0 / GRID, begin + 1.0 / GRID), 0.0, 1.0)
+                slope, bend = _at(first, u), _at(second, u)
+                left = np.where(sign * slope > 0.0, left, u)
+                right = np.where(sign * slope > 0.0, u, right)
+                newton = u - np.divide(slope, bend, out=np.full_like(u, np.inf),
+                                       where=np.abs(bend) > 0.0)
+                u = np.where((left <= newton) & (newton <= right), newton, 0.5 * (left + right))
             found = np.stack((_at(pieces, u), choose(values, axis=1)))
             ends.append(choose(found, axis=(0, 1)))
         return ends[0], ends[1]
