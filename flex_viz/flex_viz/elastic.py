@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics import Model
+from flex_dynamics.checks import LARGEST_POSITION
 
 KINDS = ('bend_y', 'bend_z', 'twist')
 
@@ -25,10 +26,15 @@ def amplitudes(model: Model, link: str | None = None) -> np.ndarray:
 
 
 def scaled(model: Model, q, exaggeration: float) -> np.ndarray:
-    """q (n,) with its elastic amplitudes multiplied; joints and motors stay."""
+    """q (n,) with its elastic amplitudes multiplied; joints and motors stay.
+
+    Amplitudes end at the largest that a Model takes: a state may have such amplitudes itself, and
+    whoever multiplies them must not end the node that draws.
+    """
     q = np.array(q, dtype=float)
     if exaggeration != 1.0:
-        q[amplitudes(model)] *= exaggeration
+        elastic = amplitudes(model)
+        q[elastic] = np.clip(exaggeration * q[elastic], -LARGEST_POSITION, LARGEST_POSITION)
     return q
 
 

@@ -284,3 +284,11 @@ def test_a_thinned_way_keeps_its_newest_point_and_the_gaps_between_the_others():
     assert times[-1] == 2.0 and times[0] >= 1.0 - 1e-9
     assert np.diff(times)[:-1].min() > 0.1 - 1e-9 and 9 <= len(times) <= 12
     assert way.add(2.0, np.ones(3)) is not None and len(way.add(2.0, np.ones(3))) == len(times)
+
+
+@pytest.mark.parametrize('size', [1e3, 1e6, 1e9])
+def test_an_exaggerated_state_of_largest_amplitudes_is_drawn(arm, size):
+    """States up to 1e9 pass the checks of a node; no factor may take them beyond the model's."""
+    markers = RobotMarkers(arm, Options(exaggeration=1e3)).at(0.1, np.full(arm.n, size))
+    assert markers and serialize_message(deserialize_message(
+        marker_array(markers, 'world', 0, 1.0), MarkerArray))
