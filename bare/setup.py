@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BARE = ROOT / 'bare'
 VENV = ROOT / '.venv'
 STATE = ROOT / 'build' / 'setup'
-PYTHON_PACKAGES = ('flex_description', 'flex_dynamics', 'flex_control', 'flex_viz', 'flex_bringup')
+PYTHON_PACKAGES = ('flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
+                   'flex_bringup')
 LACKING = ('tf2_msgs', 'control_msgs', 'simulation_interfaces')
 MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parser_py', 'xacro',
            'rosbags', 'domain_coordinator', 'pytest', 'hypothesis')

@@ -21,6 +21,7 @@ setup(
     install_requires=[
         'flex-description==0.1.0',
         'flex-dynamics==0.1.0',
+        'flex-ros==0.1.0',
         'flex-control==0.1.0',
         'flex-viz==0.1.0',
         'matplotlib',

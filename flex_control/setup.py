@@ -8,7 +8,6 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
-    py_modules=['flex_control_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_control']),
@@ -18,8 +17,9 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'control = flex_control_start:control',
-            'controlled_simulator = flex_control_start:controlled_simulator',
+            'control = flex_ros.start:main_of.flex_control.nodes.control',
+            'controlled_simulator = '
+            'flex_ros.start:main_of.flex_control.nodes.controlled_simulator',
         ],
         'flex_control.controllers': [
             'computed_torque = flex_control.controllers.computed_torque:ComputedTorque',

@@ -8,7 +8,6 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
-    py_modules=['flex_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_dynamics']),
@@ -19,9 +18,9 @@ setup(
     entry_points={
         'console_scripts': [
             'derive = flex_dynamics.symbolic.command:main',
-            'dynamics = flex_start:dynamics',
+            'dynamics = flex_ros.start:main_of.flex_dynamics.nodes.dynamics',
             'push = flex_dynamics.nodes.push:main',
-            'simulator = flex_start:simulator',
+            'simulator = flex_ros.start:main_of.flex_dynamics.nodes.simulator',
         ],
     },
 )

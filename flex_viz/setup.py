@@ -8,23 +8,22 @@ setup(
     author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
     license='Apache-2.0',
     python_requires='>=3.10',
-    py_modules=['flex_viz_start'],
     packages=find_packages(exclude=['test', 'test.*']),
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_viz']),
         ('share/flex_viz', ['package.xml']),
     ],
-    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'matplotlib', 'numpy',
-                      'pillow', 'rosbags'],
+    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'flex-ros==0.1.0',
+                      'matplotlib', 'numpy', 'pillow', 'rosbags'],
     extras_require={'viewer': ['viser~=1.1.1']},      # no rosdep key brings it; the viewer says so
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'markers = flex_viz_start:markers',
-            'modes = flex_viz_start:modes',
+            'markers = flex_ros.start:main_of.flex_viz.nodes.markers',
+            'modes = flex_ros.start:main_of.flex_viz.nodes.modes',
             'plot = flex_viz.plot:main',
-            'state_publisher = flex_viz_start:state_publisher',
-            'viewer = flex_viz_start:viewer',
+            'state_publisher = flex_ros.start:main_of.flex_viz.nodes.state_publisher',
+            'viewer = flex_ros.start:main_of.flex_viz.nodes.viewer',
         ],
     },
 )

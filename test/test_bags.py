@@ -13,8 +13,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from rosbags.highlevel import AnyReader
 
-from flex_dynamics.nodes.bag import Bag, BagError
 from flex_msgs.msg import FlexState
+from flex_ros.bag.writer import Bag, BagError
 
 
 def messages_in_sqlite3(path):
@@ -65,7 +65,7 @@ def test_a_bag_gives_back_what_was_written(storage, tmp_path):
 
 KILLED = """import os, signal
 from rclpy.qos import QoSProfile
-from flex_dynamics.nodes.bag import Bag
+from flex_ros.bag.writer import Bag
 bag = Bag({path!r}, {storage!r})
 bag.add_topic('/flex_state', 'flex_msgs/msg/FlexState', QoSProfile(depth=10))
 for when in range(150):

@@ -10,7 +10,7 @@ from rclpy.task import Future
 from std_msgs.msg import Int64
 from std_srvs.srv import Trigger
 
-from flex_dynamics.nodes.executor import KINDS, LeanExecutor, make_executor, spin
+from flex_ros.executor import KINDS, LeanExecutor, make_executor, spin
 
 PATIENCE = 60.0
 

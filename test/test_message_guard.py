@@ -17,10 +17,12 @@ from flex_control.nodes.stamped_input import StampedInput
 from flex_control.nodes.terms_input import FIELDS, TermsInput
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.nodes import message_guard
-from flex_dynamics.nodes.common import NodeError, numbers
 from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
-from flex_dynamics.nodes.message_guard import (
+from flex_dynamics.nodes.payload_services import total_mass
+from flex_dynamics.ros.state_subscription import StateSubscription
+from flex_msgs.msg import DynamicsTerms, FlexState
+from flex_ros import message_guard
+from flex_ros.message_guard import (
     DecodeError,
     decode,
     decode_errors,
@@ -29,11 +31,9 @@ from flex_dynamics.nodes.message_guard import (
     subscribe,
     within,
 )
-from flex_dynamics.nodes.payload_services import total_mass
-from flex_dynamics.nodes.rclpy_guard import MOST, guard
-from flex_dynamics.nodes.state_input import StateInput
-from flex_dynamics.nodes.transport import CHOICE, choose_transport, deleted_ports
-from flex_msgs.msg import DynamicsTerms, FlexState
+from flex_ros.parameters import NodeError, numbers
+from flex_ros.rclpy_guard import MOST, guard
+from flex_ros.transport import CHOICE, choose_transport, deleted_ports
 
 GARBAGE = b'\0\1\0\0' + b'\xff' * 4
 MODEL = Model(load_robot('lab_link'))
@@ -95,7 +95,7 @@ def test_a_topic_is_warned_of_once_a_second_and_counted_always(node, monkeypatch
 
 def test_states_that_cannot_be_are_counted_and_go_no_further(node):
     taken = []
-    states = StateInput(node, MODEL, taken.append)
+    states = StateSubscription(node, MODEL, taken.append)
     n = MODEL.n
     for bad in ({'position': [1e308] * n}, {'velocity': [-1.1e9] + [0.0] * (n - 1)},
                 {'position': [float('nan')] * n}, {'name': list(MODEL.names[:-1]) + ['x' * 10**5]},

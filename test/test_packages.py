@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PYTHON = ['flex_description', 'flex_dynamics', 'flex_control', 'flex_viz', 'flex_bringup']
+PYTHON = ['flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
+          'flex_bringup']
 ORDER = ['flex_msgs', *PYTHON]
 VERSION = '0.1.0'
 
@@ -67,8 +68,11 @@ def test_python_package(name):
 @pytest.mark.parametrize('name', PYTHON)
 def test_entry_points_of_a_package_are_there(name):
     setup = (ROOT / name / 'setup.py').read_text()
+    setup = setup.replace("'\n            '", '')
     programs = re.findall(r"'(\w+) = ([\w.]+):(\w+)'", setup)
-    assert programs
+    nodes = re.findall(r"'(\w+) = flex_ros.start:main_of\.([\w.]+)'", setup)
+    assert programs or nodes or name == 'flex_ros'
+    programs += [(program, module, 'main') for program, module in nodes]
     for _, module, name_there in programs:
         source = (ROOT / name / Path(*module.split('.'))).with_suffix('.py').read_text()
         assert re.search(rf'^(def|class) {name_there}\b', source, re.MULTILINE), module

@@ -11,8 +11,8 @@ from flex_control.nodes.terms_input import FIELDS as FIELDS_OF_TERMS
 from flex_control.nodes.terms_input import TermsInput
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.nodes.packed import PackedClock, PackedPublisher, PackedReader
 from flex_msgs.msg import DynamicsTerms, FlexState
+from flex_ros.cdr.fixed_layout import ClockPublisher, FixedLayoutPublisher, FixedLayoutReader
 
 FIELDS = ('position', 'velocity')
 
@@ -37,7 +37,7 @@ def flex_state(count, rng, names=None):
 def test_what_is_published_is_the_message(count):
     rng, sink = np.random.default_rng(count), Sink()
     message = flex_state(count, rng)
-    packed = PackedPublisher(sink, message, FIELDS)
+    packed = FixedLayoutPublisher(sink, message, FIELDS)
     q, v = rng.normal(size=(2, count))
     packed.publish(98_000_000_001, q, v)
     packed.repeat()
@@ -48,7 +48,7 @@ def test_what_is_published_is_the_message(count):
 
 def test_a_robot_without_joints_has_empty_joint_states():
     sink = Sink()
-    PackedPublisher(sink, JointState(), ('position', 'velocity', 'effort')).publish(
+    FixedLayoutPublisher(sink, JointState(), ('position', 'velocity', 'effort')).publish(
         5, *np.zeros((3, 0)))
     read = deserialize_message(sink.data[0], JointState)
     assert read.header.stamp.nanosec == 5 and not read.name and not read.position
@@ -57,7 +57,7 @@ def test_a_robot_without_joints_has_empty_joint_states():
 @pytest.mark.parametrize('time', [0, 1, 999_999_999, 2_000_000_000_345_678_901])
 def test_the_clock_that_is_published_is_the_message(time):
     sink = Sink()
-    clock = PackedClock(sink)
+    clock = ClockPublisher(sink)
     clock.publish(1_234_567_890_123)
     clock.publish(time)
     read = deserialize_message(sink.data[-1], Clock).clock
@@ -69,7 +69,7 @@ def test_matrices_are_row_major():
     message = DynamicsTerms(name=list('abcde'), joint_count=2, mass=np.zeros(n * n),
                             gravity=np.zeros(n), stiffness=np.ones(n * n))
     mass, gravity = rng.normal(size=(n, n)), rng.normal(size=n)
-    PackedPublisher(sink, message, ('mass', 'gravity')).publish(0, mass.T, gravity)
+    FixedLayoutPublisher(sink, message, ('mass', 'gravity')).publish(0, mass.T, gravity)
     read = deserialize_message(sink.data[0], DynamicsTerms)
     np.testing.assert_array_equal(np.reshape(read.mass, (n, n)), mass.T)
     np.testing.assert_array_equal(read.gravity, gravity)
@@ -78,7 +78,7 @@ def test_matrices_are_row_major():
 
 @pytest.mark.parametrize('count', [1, 2, 7, 20, 64])
 def test_what_is_read_is_the_message(count):
-    rng, reader = np.random.default_rng(count), PackedReader(FIELDS)
+    rng, reader = np.random.default_rng(count), FixedLayoutReader(FIELDS)
     first = flex_state(count, rng)
     data = serialize_message(first)
     assert reader.read(data) is None and reader.stamp(data) is None
@@ -93,7 +93,7 @@ def test_what_is_read_is_the_message(count):
 
 
 def test_a_message_of_another_shape_is_not_read():
-    rng, reader = np.random.default_rng(0), PackedReader(FIELDS)
+    rng, reader = np.random.default_rng(0), FixedLayoutReader(FIELDS)
     first = flex_state(2, rng, ['joint1', 'joint2'])
     reader.learn(serialize_message(first), first)
     for other in (flex_state(2, rng, ['joint2', 'joint1']), flex_state(3, rng),
@@ -105,7 +105,7 @@ def test_a_message_of_another_shape_is_not_read():
 
 
 def test_gaps_for_alignment_do_not_count():
-    rng, reader = np.random.default_rng(0), PackedReader(FIELDS)
+    rng, reader = np.random.default_rng(0), FixedLayoutReader(FIELDS)
     names = ['a', 'bb', 'ccc', 'dddd', 'eeeee']
     messages = [flex_state(5, rng, names) for _ in range(50)]
     reader.learn(serialize_message(messages[0]), messages[0])
@@ -117,7 +117,7 @@ def test_gaps_for_alignment_do_not_count():
 
 
 def test_empty_arrays_stay_empty():
-    reader = PackedReader(('effort', 'position', 'velocity'))
+    reader = FixedLayoutReader(('effort', 'position', 'velocity'))
     message = JointState(name=['a', 'b'], effort=[1.0, 2.0])
     data = serialize_message(message)
     reader.learn(data, message)

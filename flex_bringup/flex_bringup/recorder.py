@@ -16,9 +16,9 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import StepSimulation
 
-from flex_dynamics.nodes.message_guard import DecodeError, decode
-from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_msgs.msg import FlexState
+from flex_ros.message_guard import DecodeError, decode
+from flex_ros.polled_subscription import Polled, waiting
 from flex_viz.run import RunError
 
 TOPICS = {'flex_state': FlexState, 'joint_states': JointState, 'joint_commands': JointState,
@@ -44,7 +44,7 @@ class Recorder(Node):
         self.set_points: dict[int, np.ndarray] = {}     # (n_joints,)
         self.latest = -1
         self._topics = {name: self.create_subscription(
-            kind, name, lambda _: None, QoSProfile(depth=10000), callback_group=Unwaited(),
+            kind, name, lambda _: None, QoSProfile(depth=10000), callback_group=Polled(),
             raw=True) for name, kind in TOPICS.items()}
         self._heard: dict[str, dict[int, bytes]] = {name: {} for name in TOPICS}
         self._step = self.create_client(StepSimulation, 'simulator/step_simulation')

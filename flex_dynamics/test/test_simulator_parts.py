@@ -13,7 +13,7 @@ from flex_dynamics.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
 from flex_dynamics.nodes.pacing import LONGEST_LAG, Pacing
 from flex_dynamics.nodes.plant import Drives, Plant
-from flex_dynamics.nodes.real_time_thread import OVERLOAD, RealTimeThread
+from flex_ros.real_time_thread import OVERLOAD, RealTimeThread
 
 JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flex_viz.cdr import COUNT, LITTLE_ENDIAN, PADS, TIME, text
+from flex_ros.cdr.encoding import COUNT, LITTLE_ENDIAN, PADS, TIME, text
 from flex_viz.marker import Marker
 
 NAMES = struct.Struct('<3i')

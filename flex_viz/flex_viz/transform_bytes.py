@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flex_viz.cdr import COUNT, LITTLE_ENDIAN, PADS, TIME, text
+from flex_ros.cdr.encoding import COUNT, LITTLE_ENDIAN, PADS, TIME, text
 from flex_viz.marker import quaternion
 
 POSE = struct.Struct('<7d')      # translation and quaternion, no gap between them

@@ -30,12 +30,12 @@ from visualization_msgs.msg import MarkerArray
 from flex_control.nodes import controlled_simulator
 from flex_control.nodes.control import Control
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
-from flex_dynamics.nodes import unwaited
-from flex_dynamics.nodes.common import stamp
 from flex_dynamics.nodes.dynamics import Dynamics
-from flex_dynamics.nodes.rclpy_guard import guard
 from flex_dynamics.nodes.simulator import Simulator
 from flex_msgs.msg import FlexState
+from flex_ros import polled_subscription
+from flex_ros.message_fields import stamp
+from flex_ros.rclpy_guard import guard
 from flex_viz.nodes.markers import Markers
 from flex_viz.nodes.modes import Modes
 from flex_viz.nodes.state_publisher import StatePublisher
@@ -93,7 +93,7 @@ class Target:
                     return False
             given = (message, {'publication_sequence_number': next(numbers),
                                'received_timestamp': 0})
-            if (getattr(subscription.callback_group, 'unwaited', False)
+            if (getattr(subscription.callback_group, 'polled', False)
                     and not isinstance(getattr(subscription.callback, '__self__', None),
                                        TrajectoryIntake)):
                 QUEUES[subscription].append(given)
@@ -165,7 +165,7 @@ class GoalHandle:
 
 
 class Checked:
-    """A PackedPublisher whose numbers are checked."""
+    """A FixedLayoutPublisher whose numbers are checked."""
 
     def __init__(self, publisher: Any, what: str) -> None:
         self._publisher, self._what = publisher, what
@@ -225,7 +225,7 @@ def run_simulator(target: Target, node: Any) -> None:
             node.reset(state=True, clock=True, payloads=True)
         if not node.playing:
             node.play(True)
-        for data, info in unwaited.waiting(node._commands):
+        for data, info in polled_subscription.waiting(node._commands):
             node._receive(data, info)
         node._wrenches.take()
         node._advance()
@@ -378,7 +378,7 @@ def started(scenario: str) -> Iterator[Target]:
     make, parameters = SCENARIOS[scenario]
     rclpy.init(args=['--ros-args', '--log-level', 'fatal',
                      *(part for one in parameters for part in ('-p', one))])
-    take, unwaited.take = unwaited.take, fake_take
+    take, polled_subscription.take = polled_subscription.take, fake_take
     try:
         target = make()
         try:
@@ -390,6 +390,6 @@ def started(scenario: str) -> Iterator[Target]:
             for node in target.nodes:
                 node.destroy_node()
     finally:
-        unwaited.take = take
+        polled_subscription.take = take
         QUEUES.clear()
         rclpy.try_shutdown()

@@ -77,6 +77,7 @@ GOALS = 'control/follow_joint_trajectory/_action/send_goal'
 SAMPLE = 5.0           # s between two looks at the memory
 SETTLED = 0.3          # of the time, after which memory must not grow
 GROWTH = 8.0           # MB that a node may grow from then on, for caches and fragmentation
+LATEST = 2**30 * 10**9  # ns, of the stamps of valid messages
 SILENT = 30.0          # s without a status after which a node counts as hung
 
 
@@ -193,7 +194,9 @@ class Garbage(Node):
         self.sent[name] += 1
 
     def _see(self, state: FlexState) -> None:
-        self._time = max(0, state.header.stamp.sec * 10**9 + state.header.stamp.nanosec)
+        # This node's own garbage comes back here too: with room below the largest stamp.
+        stamp_ns = state.header.stamp.sec * 10**9 + state.header.stamp.nanosec
+        self._time = min(max(0, stamp_ns), LATEST)
 
     def _keep(self, message: DiagnosticArray) -> None:
         for status in message.status:

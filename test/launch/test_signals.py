@@ -14,7 +14,7 @@ NODES = {'flex_dynamics': ('simulator', 'dynamics'),
          'flex_control': ('control', 'controlled_simulator'), 'flex_viz': ('state_publisher',)}
 
 BROKEN = """from rclpy.node import Node
-from flex_dynamics.nodes.common import run
+from flex_ros.entry import run
 
 class Broken(Node):
     def __init__(self):
@@ -29,8 +29,8 @@ run(Broken)
 
 HELD_UP = """import time
 from rclpy.node import Node
-from flex_dynamics.nodes.common import run
-from flex_dynamics.nodes.ending import WRITING
+from flex_ros.entry import run
+from flex_ros.shutdown import WRITING
 
 class HeldUp(Node):
     def __init__(self):
@@ -51,7 +51,7 @@ run(HeldUp)
 
 LOCKED = """import ctypes
 from rclpy.node import Node
-from flex_dynamics.nodes.common import run
+from flex_ros.entry import run
 
 class Locked(Node):
     def __init__(self):
@@ -204,7 +204,7 @@ def test_what_waits_with_the_lock_of_python_does_not_hold_the_end_up(callback, e
         node.wait_for('ready')
         time.sleep(0.5)
         code, took = node.end(ended_by)
-        assert code == wanted and 'left without taking leave' in node.text, (code, node.text)
+        assert code == wanted and 'forced exit: shutdown' in node.text, (code, node.text)
         assert 'in wait_with_the_lock' in node.text
         return took < 3.0
     assert any(once() for _ in range(ATTEMPTS))

@@ -29,19 +29,16 @@ from flex_control.nodes.fail_safe import FailSafe
 from flex_control.nodes.inputs import Inputs
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
-from flex_dynamics.nodes.common import (
-    Diagnostics,
-    NodeError,
-    declare,
-    declare_model,
-    run,
-    steady_clock,
-)
 from flex_dynamics.nodes.effort_gate import driven_places
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, shortened
-from flex_dynamics.nodes.packed import PackedPublisher
-from flex_dynamics.nodes.quality import DEPTH
-from flex_dynamics.nodes.state_input import State, StateInput
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
+from flex_dynamics.ros.state_subscription import State, StateSubscription
+from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
+from flex_ros.clock import steady_clock
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.message_guard import CALCULATION_ERRORS, shortened
+from flex_ros.parameters import NodeError, declare
+from flex_ros.qos import DEPTH
 
 WATCH = 0.1        # s of wall time between two looks for what is lost
 LATE = 0.5         # s of wall time after which terms or measurements are said to be missing
@@ -101,14 +98,14 @@ class Control(Node):
         """Who gives the drives their gains."""
         return Drives(self, self.model, self._advance)
 
-    def make_state_input(self) -> StateInput:
+    def make_state_input(self) -> StateSubscription:
         """States, that are to be handed to `_on_state`."""
-        return StateInput(self, self.model, self._on_state)
+        return StateSubscription(self, self.model, self._on_state)
 
-    def make_command_output(self) -> PackedPublisher:
+    def make_command_output(self) -> FixedLayoutPublisher:
         """Where commands go: stamp, position, velocity and effort."""
         still = np.zeros(len(self._driven))
-        return PackedPublisher(
+        return FixedLayoutPublisher(
             self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
             JointState(name=[self._joints[at] for at in self._driven], position=still,
                        velocity=still, effort=still),
@@ -283,7 +280,7 @@ class Control(Node):
 
 
 def main() -> None:
-    run(Control)
+    run(Control, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

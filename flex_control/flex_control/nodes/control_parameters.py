@@ -20,7 +20,7 @@ from flex_control.nodes.trajectory_message import TrajectoryReader
 from flex_control.shaping import SHAPERS
 from flex_control.shaping.shaper import MOST_MODES
 from flex_dynamics import Model
-from flex_dynamics.nodes.common import NodeError, declare
+from flex_ros.parameters import NodeError, declare
 
 SHAPES = ('none', *SHAPERS)
 

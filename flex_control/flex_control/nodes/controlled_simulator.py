@@ -19,10 +19,13 @@ from flex_control.nodes.control import Control
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.drives import parameters_of
 from flex_dynamics.model import Terms
-from flex_dynamics.nodes.common import NodeError, declare, run, steady_clock
 from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.simulator import Simulator
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS
+from flex_dynamics.ros.state_subscription import State
+from flex_ros.clock import steady_clock
+from flex_ros.entry import run
+from flex_ros.parameters import NodeError, declare
 
 SLICE = 0.05      # s of wall time until services and actions get their turn
 
@@ -79,7 +82,7 @@ class DirectDrives:
 
 
 class StateCount:
-    """The count of a StateInput; states that come by a call are never rejected."""
+    """The count of a StateSubscription; states that come by a call are never rejected."""
 
     received = rejected = 0
 
@@ -239,7 +242,7 @@ def make() -> Sequence[Node]:
 
 
 def main() -> None:
-    run(make)
+    run(make, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

@@ -11,8 +11,8 @@ from rclpy.node import Node
 from flex_control import ControlError, Controller, available_controllers, controller_class
 from flex_control.parameters import check_all
 from flex_dynamics import Model
-from flex_dynamics.nodes.common import declare
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
+from flex_ros.message_guard import CALCULATION_ERRORS
+from flex_ros.parameters import declare
 
 
 class Controllers:

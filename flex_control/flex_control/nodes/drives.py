@@ -13,7 +13,7 @@ from rclpy.task import Future
 from flex_control import Controller
 from flex_dynamics import Model
 from flex_dynamics.joint_inertia import largest_joint_inertia
-from flex_dynamics.nodes.common import NodeError, declare
+from flex_ros.parameters import NodeError, declare
 
 Gains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)
 PATIENCE = 3.0     # s of wall time for an answer; a node that died in between gives none

@@ -10,8 +10,8 @@ from flex_control import Controller, ControlLoop, SetPoints
 from flex_control.nodes.drives import Drives
 from flex_control.nodes.motion import Motion
 from flex_dynamics import Model
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.state_subscription import State
+from flex_ros.message_guard import CALCULATION_ERRORS
 
 Send = Callable[[State, np.ndarray, np.ndarray, np.ndarray], None]
 

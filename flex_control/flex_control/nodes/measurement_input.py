@@ -13,10 +13,10 @@ from sensor_msgs.msg import Imu, JointState
 from flex_control.measurements import Measurements
 from flex_control.nodes.stamped_input import StampedInput
 from flex_dynamics import Model, Sensors
-from flex_dynamics.nodes.common import nanoseconds
-from flex_dynamics.nodes.message_guard import is_stamp, subscribe, within
-from flex_dynamics.nodes.quality import DEPTH, newest
 from flex_msgs.msg import StrainGauges
+from flex_ros.message_fields import nanoseconds
+from flex_ros.message_guard import is_stamp, subscribe, within
+from flex_ros.qos import DEPTH, newest
 
 
 class MeasurementInput:

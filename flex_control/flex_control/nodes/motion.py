@@ -22,9 +22,9 @@ from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, r
 from flex_control.nodes.trajectory_points import TrajectoryPoints
 from flex_control.shaping import Prepared, Shaped, Shaper
 from flex_control.trajectories import Stop
-from flex_dynamics.nodes.common import floats, nanoseconds, stamp
-from flex_dynamics.nodes.message_guard import shortened
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.state_subscription import State
+from flex_ros.message_fields import floats, nanoseconds, stamp
+from flex_ros.message_guard import shortened
 
 PIECE = 1_000_000      # ns of a period for one piece of the planning
 GAP = 1_000_000_000    # ns without a state; longer ones are no period

@@ -9,8 +9,8 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from flex_control import Reference
-from flex_dynamics.nodes.common import floats, stamp
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.state_subscription import State
+from flex_ros.message_fields import floats, stamp
 
 
 class Reports:

@@ -10,8 +10,10 @@ from rclpy.subscription import Subscription
 from flex_control.nodes.stamped_input import StampedInput
 from flex_dynamics import Model
 from flex_dynamics.model import Terms
-from flex_dynamics.nodes.common import nanoseconds
-from flex_dynamics.nodes.message_guard import (
+from flex_msgs.msg import DynamicsTerms
+from flex_ros.cdr.fixed_layout import FixedLayoutReader
+from flex_ros.message_fields import nanoseconds
+from flex_ros.message_guard import (
     LONGEST,
     DecodeError,
     decode,
@@ -19,9 +21,7 @@ from flex_dynamics.nodes.message_guard import (
     is_stamp,
     within,
 )
-from flex_dynamics.nodes.packed import PackedReader
-from flex_dynamics.nodes.quality import newest
-from flex_msgs.msg import DynamicsTerms
+from flex_ros.qos import newest
 
 LARGEST = 1e18      # of any term, in SI units
 FIELDS = ('mass', 'coriolis', 'stiffness', 'damping', 'gravity', 'input')
@@ -45,7 +45,7 @@ class TermsInput:
         self._size = sum(array.nbytes for array in self._last)
         self._errors = decode_errors(node)
         self._subscription: Subscription | None = None
-        self._reader = PackedReader((*FIELDS, 'position', 'velocity'))
+        self._reader = FixedLayoutReader((*FIELDS, 'position', 'velocity'))
         self.values = values
         self.rejected = 0
 

@@ -13,7 +13,7 @@ from rclpy.task import Future
 from flex_control.following import INVALID_GOAL, SUCCESSFUL, Following, Verdict
 from flex_control.nodes.long_goals import LongGoal, LongGoalServer
 from flex_control.nodes.trajectory_message import GoalError
-from flex_dynamics.nodes.message_guard import shortened
+from flex_ros.message_guard import shortened
 
 CANCELLED = 'cancelled'
 

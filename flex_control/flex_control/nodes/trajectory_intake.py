@@ -17,9 +17,9 @@ from trajectory_msgs.msg import JointTrajectory
 
 from flex_control.errors import ControlError
 from flex_control.nodes.trajectory_points import LONGEST, TrajectoryPoints
-from flex_dynamics.nodes.message_guard import DecodeError, decode_errors
-from flex_dynamics.nodes.unlocked_take import Serialized, take_unlocked
-from flex_dynamics.nodes.unwaited import Unwaited
+from flex_ros.message_guard import DecodeError, decode_errors
+from flex_ros.polled_subscription import Polled
+from flex_ros.unlocked_take import Serialized, take_unlocked
 
 TOPIC = '~/joint_trajectory'
 DEPTH = 10
@@ -37,7 +37,7 @@ class TrajectoryIntake:
         self._problems: deque[str] = deque(maxlen=DEPTH)
         # The thread takes from it; nothing waits for it.
         self._subscription = node.create_subscription(
-            JointTrajectory, TOPIC, self.receive, DEPTH, raw=True, callback_group=Unwaited())
+            JointTrajectory, TOPIC, self.receive, DEPTH, raw=True, callback_group=Polled())
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))

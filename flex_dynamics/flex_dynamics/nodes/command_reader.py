@@ -4,18 +4,18 @@ from __future__ import annotations
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from flex_dynamics.nodes.common import nanoseconds
 from flex_dynamics.nodes.effort_gate import CommandError
-from flex_dynamics.nodes.message_guard import decode
-from flex_dynamics.nodes.packed import PackedReader
 from flex_dynamics.nodes.simulator_parameters import Timing
+from flex_ros.cdr.fixed_layout import FixedLayoutReader
+from flex_ros.message_fields import nanoseconds
+from flex_ros.message_guard import decode
 
 
 class CommandReader:
     """Reads sensor_msgs/JointState; quickly if it is like the one before."""
 
     def __init__(self) -> None:
-        self._reader = PackedReader(('effort', 'position', 'velocity'))
+        self._reader = FixedLayoutReader(('effort', 'position', 'velocity'))
         self._names: list[str] = []
 
     def read(self, data: bytes) -> tuple[list[str], int, list[np.ndarray]]:

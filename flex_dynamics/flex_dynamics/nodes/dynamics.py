@@ -10,21 +10,19 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from flex_dynamics import DynamicsError
-from flex_dynamics.nodes.common import (
-    Diagnostics,
-    declare,
-    declare_model,
-    floats,
-    run,
-    steady_clock,
-)
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, LARGEST, shortened, within
-from flex_dynamics.nodes.packed import PackedPublisher
-from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.rotations import quaternion
-from flex_dynamics.nodes.state_input import State, StateInput
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
+from flex_dynamics.ros.state_subscription import State, StateSubscription
 from flex_msgs.msg import DynamicsTerms
 from flex_msgs.srv import GetDynamics
+from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
+from flex_ros.clock import steady_clock
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.message_fields import floats
+from flex_ros.message_guard import CALCULATION_ERRORS, LARGEST, shortened, within
+from flex_ros.parameters import declare
+from flex_ros.qos import DEPTH
 
 LOOK = 0.1       # s of wall time between two looks for listeners
 
@@ -44,11 +42,11 @@ class Dynamics(Node):
             stiffness=floats(model.stiffness_matrix()), damping=floats(model.damping_matrix()),
             input=floats(model.input_matrix(np.zeros(model.n))))
         self._terms.header.frame_id = model.robot.links[0].name
-        self._publisher: PackedPublisher | None = None
+        self._publisher: FixedLayoutPublisher | None = None
         self._topic = self.create_publisher(DynamicsTerms, 'dynamics_terms',
                                             QoSProfile(depth=DEPTH))
         self.create_service(GetDynamics, '~/get_dynamics', self._answer)
-        self._input = StateInput(self, model, self._publish,
+        self._input = StateSubscription(self, model, self._publish,
                                  period=round(1e9 / rate) if rate else 0, at_once=False)
         self._published = 0
         self.create_timer(LOOK, self._look, clock=steady_clock())
@@ -69,7 +67,7 @@ class Dynamics(Node):
         if self._publisher is None:
             self._terms.static_deflection = state.static
             self._fill(self._terms, state.q, state.v)
-            self._publisher = PackedPublisher(self._topic, self._terms, (
+            self._publisher = FixedLayoutPublisher(self._topic, self._terms, (
                 'position', 'velocity', 'mass', 'coriolis', 'gravity'))
         self._publisher.publish(state.time, state.q, state.v, terms.M, terms.C, terms.g)
         self._published += 1
@@ -150,7 +148,7 @@ class Dynamics(Node):
 
 
 def main() -> None:
-    run(Dynamics)
+    run(Dynamics, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

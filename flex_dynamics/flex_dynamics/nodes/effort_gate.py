@@ -9,7 +9,7 @@ from flex_description import Limits, Robot
 from flex_dynamics.kernels import driven_period as rows
 from flex_dynamics.kernels.driven_period import take_command
 from flex_dynamics.kernels.handle import MATRIX, NUMBERS, prepare
-from flex_dynamics.nodes.message_guard import LARGEST, within
+from flex_ros.message_guard import LARGEST, within
 
 
 class CommandError(ValueError):

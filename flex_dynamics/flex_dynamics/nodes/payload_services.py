@@ -12,9 +12,9 @@ import numpy as np
 
 from flex_description import Robot
 from flex_dynamics import DynamicsError
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS, shortened
 from flex_dynamics.nodes.wrench_input import place
 from flex_msgs.srv import AttachPayload, DetachPayload
+from flex_ros.message_guard import CALCULATION_ERRORS, shortened
 
 HEAVIEST = 1e6        # mass of a payload, in masses of the robot
 FARTHEST = 1e4        # m from the frame to the payload's centre of mass

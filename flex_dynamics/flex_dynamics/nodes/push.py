@@ -8,8 +8,8 @@ import rclpy
 from geometry_msgs.msg import Vector3
 from rclpy.utilities import remove_ros_args
 
-from flex_dynamics.nodes.ending import end_soon
 from flex_msgs.srv import ApplyWrench
+from flex_ros.shutdown import end_soon
 
 PATIENCE = 10.0      # s of wall time for the simulator to be found and to answer
 

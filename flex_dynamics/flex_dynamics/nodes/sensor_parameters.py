@@ -6,9 +6,9 @@ from typing import Any
 
 from rclpy.node import Node
 
-from flex_dynamics.nodes.common import declare
-from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.sensor_noise import Channel, Delay
+from flex_ros.live_parameters import LiveParameters
+from flex_ros.parameters import declare
 
 
 class SensorParameters:

@@ -18,22 +18,22 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
 from flex_dynamics import Sensors
-from flex_dynamics.nodes.common import floats, stamp
-from flex_dynamics.nodes.outlet import Outlet
-from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.plant import Plant
-from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
 from flex_dynamics.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
+from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
+from flex_ros.message_fields import floats, stamp
+from flex_ros.qos import DEPTH
+from flex_ros.recorded_publisher import RecordedPublisher
 
 NO_ESTIMATE = -1.0       # sensor_msgs/Imu: first element of the covariance of what is not measured
 
 
 class Readings(ABC):
-    """What the sensors have in common: outlets, a delay, and readings that are there or not."""
+    """What the sensors have in common: publishers, a delay, and readings that are there or not."""
 
-    outlets: list[Outlet]
+    publishers: list[RecordedPublisher]
     _delay: Delay[Any]
     _ready = False
     _tick = -1               # of the last reading
@@ -49,7 +49,7 @@ class Readings(ABC):
 
     def look(self) -> None:
         """Look who reads."""
-        for outlet in self.outlets:
+        for outlet in self.publishers:
             outlet.look()
 
     def look_again(self, tick: int) -> None:
@@ -79,8 +79,8 @@ class Readings(ABC):
 
     def _wanted(self) -> bool:
         if self.inner or self._delay.ticks:      # delayed readings are taken before one asks
-            return bool(self.outlets)
-        return any(outlet.wanted for outlet in self.outlets)
+            return bool(self.publishers)
+        return any(outlet.wanted for outlet in self.publishers)
 
 
 class Encoders(Readings):
@@ -97,9 +97,10 @@ class Encoders(Readings):
         message = JointState(name=list(plant.model.names[:joints]), position=np.zeros(joints),
                              velocity=np.zeros(joints), effort=np.zeros(joints))
         message.header.frame_id = plant.model.robot.links[0].name
-        self.outlets = [Outlet(node, JointState, 'joint_states', QoSProfile(depth=DEPTH))]
-        self._packed = PackedPublisher(self.outlets[0], message,
-                                       ('position', 'velocity', 'effort'))
+        self.publishers = [RecordedPublisher(
+            node, JointState, 'joint_states', QoSProfile(depth=DEPTH))]
+        self._packed = FixedLayoutPublisher(self.publishers[0], message,
+                                            ('position', 'velocity', 'effort'))
 
     def _take(self, tick: int) -> None:
         plant, joints = self._plant, self._joints
@@ -128,7 +129,8 @@ class Gauges(Readings):
         self._delay = given.delay('gauges')
         self._message = StrainGauges(name=sensors.gauge_names)
         self._message.header.frame_id = plant.model.robot.links[0].name
-        self.outlets = ([Outlet(node, StrainGauges, 'strain_gauges', QoSProfile(depth=DEPTH))]
+        self.publishers = ([RecordedPublisher(
+            node, StrainGauges, 'strain_gauges', QoSProfile(depth=DEPTH))]
                         if sensors.gauge_names else [])
 
     def _take(self, tick: int) -> None:
@@ -142,7 +144,7 @@ class Gauges(Readings):
 
     def _send(self, time: int) -> None:
         self._message.header.stamp = stamp(time)
-        self.outlets[0].publish(self._message)
+        self.publishers[0].publish(self._message)
 
 
 class Imus(Readings):
@@ -164,8 +166,9 @@ class Imus(Readings):
         self._messages = [Imu() for _ in sensors.imu_names]
         for message, frame in zip(self._messages, sensors.imu_frames, strict=True):
             message.header.frame_id = frame
-        self.outlets = [Outlet(node, Imu, f'imu/{re.sub("[^A-Za-z0-9_]", "_", name)}',
-                               QoSProfile(depth=DEPTH)) for name in sensors.imu_names]
+        self.publishers = [RecordedPublisher(
+            node, Imu, f'imu/{re.sub("[^A-Za-z0-9_]", "_", name)}', QoSProfile(depth=DEPTH))
+            for name in sensors.imu_names]
 
     def _take(self, tick: int) -> None:
         plant = self._plant
@@ -197,7 +200,7 @@ class Imus(Readings):
 
     def _send(self, time: int) -> None:
         at = stamp(time)
-        for outlet, message in zip(self.outlets, self._messages, strict=True):
+        for outlet, message in zip(self.publishers, self._messages, strict=True):
             message.header.stamp = at
             outlet.publish(message)
 

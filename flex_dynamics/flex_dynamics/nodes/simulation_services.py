@@ -16,8 +16,8 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
-from flex_dynamics.nodes.common import steady_clock
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
+from flex_ros.clock import steady_clock
+from flex_ros.message_guard import CALCULATION_ERRORS
 
 FEATURES = (
     SimulatorFeatures.SIMULATION_RESET, SimulatorFeatures.SIMULATION_RESET_TIME,

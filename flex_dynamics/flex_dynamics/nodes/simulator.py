@@ -18,31 +18,29 @@ from sensor_msgs.msg import JointState
 from flex_dynamics import DynamicsError, Sensors
 from flex_dynamics.nodes.command_owner import CommandOwner, SecondDriver
 from flex_dynamics.nodes.command_reader import CommandReader, answered_tick, is_copy
-from flex_dynamics.nodes.common import (
-    Diagnostics,
-    declare_model,
-    run,
-    steady_clock,
-)
 from flex_dynamics.nodes.effort_gate import CommandError
-from flex_dynamics.nodes.live_parameters import LiveParameters
-from flex_dynamics.nodes.message_guard import DecodeError, decode_errors, shortened
-from flex_dynamics.nodes.outlet import Outlet
 from flex_dynamics.nodes.pacing import Pacing
-from flex_dynamics.nodes.packed import PackedClock, PackedPublisher
 from flex_dynamics.nodes.payload_services import PayloadServices
-from flex_dynamics.nodes.quality import DEPTH, newest
-from flex_dynamics.nodes.real_time_thread import RealTimeThread
-from flex_dynamics.nodes.recording import Recording
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
 from flex_dynamics.nodes.sensor_topics import Encoders, Gauges, Imus
 from flex_dynamics.nodes.simulation_services import SimulationServices
 from flex_dynamics.nodes.simulator_parameters import declare_plant, declare_timing
 from flex_dynamics.nodes.simulator_status import status
 from flex_dynamics.nodes.speedometer import Speedometer
-from flex_dynamics.nodes.unwaited import Unwaited, waiting
 from flex_dynamics.nodes.wrench_input import WrenchInput
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_msgs.msg import FlexState
+from flex_ros.bag.recording import Recording
+from flex_ros.cdr.fixed_layout import ClockPublisher, FixedLayoutPublisher
+from flex_ros.clock import steady_clock
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.live_parameters import LiveParameters
+from flex_ros.message_guard import DecodeError, decode_errors, shortened
+from flex_ros.polled_subscription import Polled, waiting
+from flex_ros.qos import DEPTH, newest
+from flex_ros.real_time_thread import RealTimeThread
+from flex_ros.recorded_publisher import RecordedPublisher
 
 QUEUE = 10        # commands that wait to be read
 ASK = 0.02        # s of wall time between two looks for readers of the sensors
@@ -78,10 +76,11 @@ class Simulator(Node):
         state = FlexState(name=list(model.names), joint_count=model.n_joints,
                           position=self.plant.q, velocity=self.plant.v)
         state.header.frame_id = model.robot.links[0].name
-        self._flex_state = Outlet(self, FlexState, 'flex_state', QoSProfile(depth=DEPTH))
-        self._state = PackedPublisher(self._flex_state, state, ('position', 'velocity'))
-        self._clock_topic = Outlet(self, Clock, '/clock', QoSProfile(depth=10))
-        self._packed_clock = PackedClock(self._clock_topic)
+        self._flex_state = RecordedPublisher(self, FlexState, 'flex_state',
+                                             QoSProfile(depth=DEPTH))
+        self._state = FixedLayoutPublisher(self._flex_state, state, ('position', 'velocity'))
+        self._clock_topic = RecordedPublisher(self, Clock, '/clock', QoSProfile(depth=10))
+        self._packed_clock = ClockPublisher(self._clock_topic)
         sensors = Sensors(model)
         given = SensorParameters(self, live, self.timing.period)
         self._sensors = (Encoders(self, self.plant, given),
@@ -95,7 +94,7 @@ class Simulator(Node):
         self._commands = self.create_subscription(
             JointState, 'joint_commands', receive,
             newest(QUEUE) if self.timing.lockstep else QoSProfile(depth=QUEUE), raw=True,
-            callback_group=None if self.timing.lockstep else Unwaited())
+            callback_group=None if self.timing.lockstep else Polled())
         self._reader = CommandReader()
         self._owner = CommandOwner(self._commanders, self.timing.lockstep_timeout
                                    if self.timing.lockstep else
@@ -104,7 +103,7 @@ class Simulator(Node):
         self._payloads = PayloadServices(self)
         self._simulation_services = SimulationServices(self)
         self._recording = Recording(self, (self._flex_state, self._clock_topic, *(
-            outlet for sensor in self._sensors for outlet in sensor.outlets)), live)
+            outlet for sensor in self._sensors for outlet in sensor.publishers)), live)
         Diagnostics(self, model.robot.name, partial(status, self))
         period = self.timing.period / self.timing.real_time_factor
         self.create_timer(RESEND if self.timing.lockstep else min(RESEND, period), self._on_timer,
@@ -345,7 +344,7 @@ class Simulator(Node):
 
 
 def main() -> None:
-    run(Simulator)
+    run(Simulator, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

@@ -10,9 +10,9 @@ from rclpy.node import Node
 from flex_description import Limits
 from flex_dynamics import Model
 from flex_dynamics.joint_inertia import largest_joint_inertia
-from flex_dynamics.nodes.common import NodeError, declare
-from flex_dynamics.nodes.live_parameters import LiveParameters
 from flex_dynamics.nodes.plant import Drives, Plant
+from flex_ros.live_parameters import LiveParameters
+from flex_ros.parameters import NodeError, declare
 
 STRONGEST = 1e12         # gain of a drive, N m/rad or N m s/rad
 

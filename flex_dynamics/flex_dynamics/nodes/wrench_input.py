@@ -11,8 +11,9 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.nodes.common import declare, nanoseconds, stamp
-from flex_dynamics.nodes.message_guard import (
+from flex_msgs.srv import ApplyWrench
+from flex_ros.message_fields import nanoseconds, stamp
+from flex_ros.message_guard import (
     LARGEST,
     DecodeError,
     decode,
@@ -20,8 +21,8 @@ from flex_dynamics.nodes.message_guard import (
     shortened,
     within,
 )
-from flex_dynamics.nodes.unwaited import Unwaited, waiting
-from flex_msgs.srv import ApplyWrench
+from flex_ros.parameters import declare
+from flex_ros.polled_subscription import Polled, waiting
 
 TOLD = 0.1      # s
 MOST = 1000     # pushes on a frame, and by service, that act or wait for their time
@@ -83,7 +84,7 @@ class WrenchInput:
         # As commands: free running they are taken when a period begins.
         self._topic = simulator.create_subscription(
             WrenchStamped, 'external_wrench', self._on_message, QUEUE, raw=True,
-            callback_group=None if simulator.timing.lockstep else Unwaited())
+            callback_group=None if simulator.timing.lockstep else Polled())
         self._errors = decode_errors(simulator)
         simulator.create_service(ApplyWrench, '~/apply_wrench', self._on_request)
         self._applied = simulator.create_publisher(WrenchStamped, 'applied_wrench', 10)

@@ -11,10 +11,10 @@ from typing import Any
 from rclpy.node import Node
 
 from flex_dynamics import Model
-from flex_dynamics.nodes.message_guard import DecodeError, decode, decode_errors
-from flex_dynamics.nodes.quality import newest
-from flex_dynamics.nodes.state_input import State, StateInput
-from flex_dynamics.nodes.unwaited import Unwaited, newest_of
+from flex_dynamics.ros.state_subscription import State, StateSubscription
+from flex_ros.message_guard import DecodeError, decode, decode_errors
+from flex_ros.polled_subscription import Polled, newest_of
+from flex_ros.qos import newest
 
 
 class Latest:
@@ -22,7 +22,7 @@ class Latest:
 
     def __init__(self, node: Node, kind: Any, topic: str) -> None:
         self._subscription = node.create_subscription(
-            kind, topic, lambda _: None, newest(), callback_group=Unwaited(), raw=True)
+            kind, topic, lambda _: None, newest(), callback_group=Polled(), raw=True)
         self._kind, self._topic, self._errors = kind, topic, decode_errors(node)
 
     def take(self) -> Any:
@@ -35,12 +35,12 @@ class Latest:
             return None
 
 
-class LatestState(StateInput):
-    """A StateInput to be asked; what it rejects is counted and warned of as there."""
+class LatestState(StateSubscription):
+    """A StateSubscription to be asked; what it rejects is counted and warned of as there."""
 
     def __init__(self, node: Node, model: Model) -> None:
         self._news: State | None = None
-        super().__init__(node, model, self._keep, Unwaited())
+        super().__init__(node, model, self._keep, Polled())
 
     def _keep(self, state: State) -> None:
         self._news = state

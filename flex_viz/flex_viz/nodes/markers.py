@@ -13,8 +13,11 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import MarkerArray
 
-from flex_dynamics.nodes.common import Diagnostics, declare, declare_model, run
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
+from flex_dynamics.ros.state_subscription import State
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.parameters import declare
 from flex_viz.colours import COLOURINGS
 from flex_viz.marker import DELETE_ALL, Marker
 from flex_viz.marker_bytes import marker_array
@@ -138,7 +141,7 @@ class Markers(Node):
 
 
 def main() -> None:
-    run(Markers)
+    run(Markers, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

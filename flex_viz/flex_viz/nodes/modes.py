@@ -15,17 +15,13 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import MarkerArray
 
-from flex_dynamics.nodes.common import (
-    Diagnostics,
-    NodeError,
-    declare,
-    declare_model,
-    floats,
-    run,
-    stamp,
-    steady_clock,
-)
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_msgs.msg import FlexState
+from flex_ros.clock import steady_clock
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.message_fields import floats, stamp
+from flex_ros.parameters import NodeError, declare
 from flex_viz.bent_robot import BentRobot
 from flex_viz.goals import read_goals
 from flex_viz.marker import words
@@ -106,7 +102,7 @@ class Modes(Node):
 
 
 def main() -> None:
-    run(Modes)
+    run(Modes, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

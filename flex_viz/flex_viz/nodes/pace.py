@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rclpy.node import Node
 
-from flex_dynamics.nodes.common import steady_clock
+from flex_ros.clock import steady_clock
 
 
 def at_rate(node: Node, rate: float, draw: Callable[[], None]) -> None:

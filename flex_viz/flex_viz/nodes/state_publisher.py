@@ -13,15 +13,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from flex_dynamics.nodes.common import (
-    Diagnostics,
-    declare,
-    declare_model,
-    run,
-    steady_clock,
-)
-from flex_dynamics.nodes.message_guard import CALCULATION_ERRORS
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
+from flex_dynamics.ros.state_subscription import State
+from flex_ros.clock import steady_clock
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.message_guard import CALCULATION_ERRORS
+from flex_ros.parameters import declare
 from flex_viz.frames import Edges, Frames, read_point
 from flex_viz.nodes.latest_state import LatestState
 from flex_viz.nodes.words import declare_words
@@ -106,7 +104,7 @@ class StatePublisher(Node):
 
 
 def main() -> None:
-    run(StatePublisher)
+    run(StatePublisher, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

@@ -15,16 +15,13 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from flex_dynamics.nodes.common import (
-    Diagnostics,
-    NodeError,
-    declare,
-    declare_model,
-    run,
-)
-from flex_dynamics.nodes.message_guard import within
-from flex_dynamics.nodes.state_input import State
+from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
+from flex_dynamics.ros.state_subscription import State
 from flex_msgs.srv import ApplyWrench
+from flex_ros.diagnostics import Diagnostics
+from flex_ros.entry import run
+from flex_ros.message_guard import within
+from flex_ros.parameters import NodeError, declare
 from flex_viz.goals import read_goals, way_to
 from flex_viz.nodes.latest_state import Latest, LatestState
 from flex_viz.nodes.pace import at_rate
@@ -213,7 +210,7 @@ class Viewer(Node):
 
 
 def main() -> None:
-    run(Viewer)
+    run(Viewer, MODEL_ERRORS)
 
 
 if __name__ == '__main__':

@@ -5,7 +5,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import InvalidParameterTypeException
 from rclpy.node import Node
 
-from flex_dynamics.nodes.common import NodeError
+from flex_ros.parameters import NodeError
 from flex_viz.shown_text import plain
 
 

@@ -9,8 +9,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.nodes.common import declare
-from flex_dynamics.nodes.message_guard import shortened, subscribe, within
+from flex_ros.message_guard import shortened, subscribe, within
+from flex_ros.parameters import declare
 from flex_viz.pushes import Push
 
 # What was asked for, of a sensor or a person, and what a simulator says that it does.

@@ -1,16 +1,95 @@
-"""Parameters that may be set while a node runs: checked first, all of a set, then applied."""
+"""Parameters of a node: declared with description and range, checked, read once or live."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from flex_dynamics.nodes.common import NodeError, declare, numbers
+from flex_ros.message_guard import shortened
+
+LARGEST = sys.float_info.max
+
+
+class NodeError(ValueError):
+    """Parameters that a node cannot start with."""
+
+
+def declare(node: Node, name: str, default: Any, description: str, *,
+            lower: float | None = None, upper: float | None = None,
+            choices: Sequence[str] = (), fixed: bool = False) -> Any:
+    """Declare a parameter with its description and range; return its value, checked.
+
+    A default that is a list stands for numbers of any count, returned as an array. fixed: the
+    parameter is read when the node starts and cannot be set later.
+    """
+    descriptor = ParameterDescriptor(description=description, read_only=fixed)
+    if choices:
+        descriptor.additional_constraints = f'one of {", ".join(choices)}'
+    if lower is not None or upper is not None:
+        low = -LARGEST if lower is None else lower
+        high = LARGEST if upper is None else upper
+        if isinstance(default, int):
+            descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high))]
+        elif isinstance(default, float):
+            descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    if isinstance(default, (float, list)):
+        descriptor.dynamic_typing = True         # 10 is as good a number as 10.0
+    try:
+        node.declare_parameter(name, default, descriptor)
+    except InvalidParameterValueException as error:
+        raise NodeError(f'parameter {name}: expected {_range(lower, upper)}; {error}') from None
+    except InvalidParameterTypeException as error:
+        raise NodeError(f'parameter {name}: {error}') from None
+    value = node.get_parameter(name).value
+    if isinstance(default, (float, list)):
+        vector = numbers(name, value, lower, upper)
+        if isinstance(default, list):
+            return vector
+        if vector.size != 1:
+            raise NodeError(f'parameter {name}: expected a number, found {value!r}')
+        return float(vector[0])
+    if choices and value not in choices:
+        raise NodeError(f'parameter {name}: expected one of {", ".join(choices)}, found {value!r}')
+    return value
+
+
+def numbers(name: str, value: Any, lower: float | None = None,
+            upper: float | None = None) -> np.ndarray:
+    """A number or an array of them as a vector; NodeError if it is none, or out of range."""
+    try:
+        given = [value] if isinstance(value, (int, float)) else list(value or ())
+        plain = [isinstance(one, (int, float)) and not isinstance(one, bool) for one in given]
+        if isinstance(value, bytes) or not all(plain):
+            raise ValueError       # also a text, whose characters may be digits
+        vector = np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        raise NodeError(f'parameter {name}: expected numbers, found '
+                        f'{shortened(repr(value))}') from None
+    low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
+    for number in vector:
+        if not (np.isfinite(number) and low <= number <= high):
+            raise NodeError(f'parameter {name}: expected {_range(lower, upper)}, found {number:g}')
+    return vector
+
+
+def _range(lower: float | None, upper: float | None) -> str:
+    if lower is None and upper is None:
+        return 'finite numbers'
+    if upper is None:
+        return f'at least {lower:g}'
+    return f'{-np.inf if lower is None else lower:g} to {upper:g}'
 
 
 @dataclass(frozen=True)

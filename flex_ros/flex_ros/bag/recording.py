@@ -13,12 +13,13 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from flex_dynamics.nodes.bag import STORAGES, Bag, BagError
-from flex_dynamics.nodes.common import NodeError, declare, steady_clock
-from flex_dynamics.nodes.ending import WRITING
-from flex_dynamics.nodes.live_parameters import LiveParameters
-from flex_dynamics.nodes.outlet import Outlet
-from flex_dynamics.nodes.unwaited import Unwaited, waiting
+from flex_ros.bag.writer import STORAGES, Bag, BagError
+from flex_ros.clock import steady_clock
+from flex_ros.live_parameters import LiveParameters
+from flex_ros.parameters import NodeError, declare
+from flex_ros.polled_subscription import Polled, waiting
+from flex_ros.recorded_publisher import RecordedPublisher
+from flex_ros.shutdown import WRITING
 
 DEPTH = 1000             # of subscriptions
 TAKE = 0.02              # s of wall time between two looks for messages; they wake nobody
@@ -30,9 +31,10 @@ SHARED = ('/diagnostics', '/tf', '/tf_static', '/rosout')     # outside a namesp
 class Recording:
     """The bag that is being written, if any; the parameter `record` opens and closes it."""
 
-    def __init__(self, node: Node, outlets: Iterable[Outlet], live: LiveParameters) -> None:
+    def __init__(self, node: Node, publishers: Iterable[RecordedPublisher],
+                 live: LiveParameters) -> None:
         self._node = node
-        self._outlets = {outlet.publisher.topic_name: outlet for outlet in outlets}
+        self._publishers = {publisher.publisher.topic_name: publisher for publisher in publishers}
         self._bag: Bag | None = None
         self._subscriptions: dict[str, Any] = {}
         self._timers: list[Any] = []
@@ -66,9 +68,9 @@ class Recording:
         if bag is None:
             return
         WRITING.add(bag)
-        for name, outlet in self._outlets.items():
-            bag.add_topic(name, _kind(outlet.publisher.msg_type), outlet.quality)
-            outlet.record(self._write_own)
+        for name, publisher in self._publishers.items():
+            bag.add_topic(name, _kind(publisher.publisher.msg_type), publisher.quality)
+            publisher.record(self._write_own)
         self._timers = [self._node.create_timer(period, action, clock=steady_clock())
                         for period, action in ((TAKE, self._drain), (LOOK, self._look),
                                                (KEEP, self._keep))]
@@ -93,8 +95,8 @@ class Recording:
             WRITING.discard(bag)
 
     def _leave(self) -> None:
-        for outlet in self._outlets.values():
-            outlet.record(None)
+        for publisher in self._publishers.values():
+            publisher.record(None)
         for subscription in filter(None, self._subscriptions.values()):
             self._node.destroy_subscription(subscription)
         self._subscriptions.clear()
@@ -112,8 +114,8 @@ class Recording:
             WRITING.discard(self._bag)
             self._leave()
 
-    def _write_own(self, outlet: Outlet, data: bytes) -> None:
-        self._write(outlet.publisher.topic_name, data, time.time_ns())
+    def _write_own(self, publisher: RecordedPublisher, data: bytes) -> None:
+        self._write(publisher.publisher.topic_name, data, time.time_ns())
 
     def _write(self, topic: str, data: bytes, when: int) -> None:
         if self._bag is None:
@@ -135,7 +137,7 @@ class Recording:
         """Subscribe to the topics of the robot that were not there before."""
         space = self._node.get_namespace().rstrip('/') + '/'
         for topic, kinds in self._node.get_topic_names_and_types():
-            if topic in self._outlets or topic in self._subscriptions or self._bag is None:
+            if topic in self._publishers or topic in self._subscriptions or self._bag is None:
                 continue
             if not topic.startswith(space) and topic not in SHARED:
                 continue
@@ -162,7 +164,7 @@ class Recording:
         assert self._bag is not None
         self._bag.add_topic(topic, kind, quality)
         self._subscriptions[topic] = self._node.create_subscription(
-            message, topic, lambda _: None, quality, raw=True, callback_group=Unwaited())
+            message, topic, lambda _: None, quality, raw=True, callback_group=Polled())
 
     def _drain(self) -> None:
         """Write what has arrived and was not looked at yet, with the time of its arrival."""

@@ -1,4 +1,4 @@
-"""A topic that the simulator writes, with an ear for a recording."""
+"""A publisher that mirrors its bytes to the recorder."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,20 +9,20 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import serialize_message
 
 
-class Outlet:
-    """A publisher that knows, from the last `look`, whether a message would reach anyone (wanted).
+class RecordedPublisher:
+    """A publisher that knows from the last `look` whether anyone receives its messages (wanted).
     """
 
     def __init__(self, node: Node, kind: Any, topic: str, quality: QoSProfile) -> None:
         self.quality = quality
         self.publisher = node.create_publisher(kind, topic, quality)
-        self._record: Callable[[Outlet, bytes], None] | None = None
+        self._record: Callable[[RecordedPublisher, bytes], None] | None = None
         self.wanted = False
 
-    def record(self, ear: Callable[[Outlet, bytes], None] | None) -> None:
-        """From now on `ear`, if there is one, gets the bytes of every message that goes out."""
-        self._record = ear
-        self.wanted = self.wanted or ear is not None      # who else reads, the next look tells
+    def record(self, recorder: Callable[[RecordedPublisher, bytes], None] | None) -> None:
+        """From now on `recorder`, if there is one, gets the bytes of every message that goes out."""
+        self._record = recorder
+        self.wanted = self.wanted or recorder is not None
 
     def look(self) -> None:
         """Look for readers; it takes as long as to write."""

@@ -20,7 +20,7 @@ from rcl_interfaces.srv import (
 )
 from rclpy.node import Node
 
-from flex_dynamics.nodes.message_guard import decode_errors, shortened
+from flex_ros.message_guard import decode_errors, shortened
 
 READING = (DescribeParameters, GetParameters, GetParameterTypes, ListParameters)
 MOST = 200           # parameters in one request; each may take milliseconds

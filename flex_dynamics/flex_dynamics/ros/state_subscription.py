@@ -12,8 +12,10 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.nodes.common import declare, nanoseconds
-from flex_dynamics.nodes.message_guard import (
+from flex_msgs.msg import FlexState
+from flex_ros.cdr.fixed_layout import FixedLayoutReader
+from flex_ros.message_fields import nanoseconds
+from flex_ros.message_guard import (
     CALCULATION_ERRORS,
     LARGEST,
     DecodeError,
@@ -23,10 +25,9 @@ from flex_dynamics.nodes.message_guard import (
     shortened,
     within,
 )
-from flex_dynamics.nodes.packed import PackedReader
-from flex_dynamics.nodes.quality import newest
-from flex_dynamics.nodes.unwaited import newest_of
-from flex_msgs.msg import FlexState
+from flex_ros.parameters import declare
+from flex_ros.polled_subscription import newest_of
+from flex_ros.qos import newest
 
 SILENT = 2.0       # s of wall time without a state until diagnostics say so
 
@@ -40,7 +41,7 @@ class State(NamedTuple):
     static: bool
 
 
-class StateInput:
+class StateSubscription:
     """Subscribes to `flex_state` or `joint_states` and calls back with each good state.
 
     period: ns between the stamps of two states that are wanted; those between cost next to
@@ -62,7 +63,7 @@ class StateInput:
         self._names = list(model.names[:model.n_joints] if self._static else model.names)
         self._known: list[str] = []
         self._order: np.ndarray | None = None
-        self._reader = PackedReader(('position', 'velocity'))
+        self._reader = FixedLayoutReader(('position', 'velocity'))
         self.received = 0
         self._heard = time.monotonic()
         self.rejected = 0

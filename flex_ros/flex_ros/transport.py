@@ -81,6 +81,9 @@ class PortWatch:
                 start_again()
 
 
+WATCHES: list[PortWatch] = []      # of this process: one, once it runs
+
+
 def start_again() -> None:
     """Run the program of this process anew, as the same process, with nothing open but its
     standard files."""

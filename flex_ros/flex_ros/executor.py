@@ -27,14 +27,14 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.waitable import NumberOfEntities, Waitable
 
-KINDS = ('lean', 'rclpy')
+EXECUTORS = ('lean', 'rclpy')
 BUSY = 0.02     # s after a message in which only subscriptions and timers are waited for
 RARE = 0.5      # s between two turns of rclpy's own; news about the quality of service can wait
 PARTS = ('_guard', '_sigint_gc', '_tasks', '_context', '_is_shutdown', 'wait_for_ready_callbacks')
 
 
 def make_executor(kind: str = 'lean') -> SingleThreadedExecutor:
-    """An executor of one of the KINDS."""
+    """An executor of one of the EXECUTORS."""
     own = SingleThreadedExecutor()
     if kind == 'rclpy' or not (hasattr(rclpy_implementation, 'WaitSet')
                                and all(hasattr(own, part) for part in PARTS)):
@@ -67,7 +67,7 @@ class _End:
 class LeanExecutor(SingleThreadedExecutor):
     """One thread; `turn` after `turn`.
 
-    A subscription whose callback group has the attribute `unwaited` is left out: its node takes
+    A subscription whose callback group has the attribute `polled` is left out: its node takes
     from it when it likes.
     """
 
@@ -171,7 +171,7 @@ class LeanExecutor(SingleThreadedExecutor):
         self._entered.enter_context(cast(Any, self._context.handle))
         nodes = self.get_nodes()
         subscriptions = [one for node in nodes for one in node.subscriptions
-                         if not getattr(one.callback_group, 'unwaited', False)]
+                         if not getattr(one.callback_group, 'polled', False)]
         timers = [one for node in nodes for one in node.timers]
         guards: list[Any] = [self._guard, self._sigint_gc]
         hot: dict[str, list[Any]] = {

@@ -67,7 +67,7 @@ class Topic(Protocol):
     def publish(self, message: Any) -> None: ...
 
 
-class PackedPublisher:
+class FixedLayoutPublisher:
     """Publishes messages that differ in their stamp and in some float64 arrays only."""
 
     def __init__(self, publisher: Topic, message: Any, fields: Sequence[str]) -> None:
@@ -91,7 +91,7 @@ class PackedPublisher:
         self._publisher.publish(bytes(self._buffer))
 
 
-class PackedClock:
+class ClockPublisher:
     """Publishes rosgraph_msgs/Clock."""
 
     def __init__(self, publisher: Topic) -> None:
@@ -107,7 +107,7 @@ class PackedClock:
         self._publisher.publish(bytes(self._buffer))
 
 
-class PackedReader:
+class FixedLayoutReader:
     """Reads messages like one that was learnt, without building them."""
 
     def __init__(self, fields: Sequence[str]) -> None:

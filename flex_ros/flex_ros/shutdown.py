@@ -25,8 +25,8 @@ WRITING: set[object] = set()          # what must not be cut off: recordings tha
 WAKE_UP: list[socket.socket] = []     # open until the end: each further signal is written to it
 HANDLERS: list[Any] = []              # compiled code lives as long as the object around it
 LAST_WORDS = np.frombuffer(
-    b'left without taking leave: a callback, or the middleware, held the end up for 2 s (with '
-    b'PYTHONFAULTHANDLER=1 it says where)\n', dtype=np.uint8)
+    b'forced exit: shutdown was blocked for 2 s by a callback or the middleware (set '
+    b'PYTHONFAULTHANDLER=1 to see where)\n', dtype=np.uint8)
 
 HANDLER = types.void(types.int32)
 # By name, not by address: so the compiled handlers can be kept on disk. All of them may be called

@@ -1,6 +1,6 @@
-"""Topics that wake nobody: what is in their queues is taken when it is needed.
+"""Polled subscriptions, outside the wait set: a node takes from their queues when it needs to.
 
-To be woken for a message costs more than most messages are worth.
+Waking the executor for a message costs more than handling most messages.
 """
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 from rclpy.callback_groups import CallbackGroup
 
 
-class Unwaited(CallbackGroup):
-    """Entities that do not wake the executor: neither rclpy's nor that of flex_dynamics."""
+class Polled(CallbackGroup):
+    """Entities that do not wake the executor: neither rclpy's nor that of flex_ros."""
 
-    unwaited = True
+    polled = True
 
     def can_execute(self, entity: Any) -> bool:
         return False

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flex_dynamics.nodes import unwaited
+from flex_ros import polled_subscription
 
 
 class _Allocator(ctypes.Structure):
@@ -64,7 +64,7 @@ def take_unlocked(subscription: Any) -> Any:
     """The oldest message in the queue of a subscription with raw=True, as a buffer of bytes; None
     if there is none. Raises what rclpy raises if the subscription is gone."""
     if LIBRARIES is None:
-        taken = unwaited.take(subscription)
+        taken = polled_subscription.take(subscription)
         return None if taken is None else taken[0]
     rcl, rcutils = LIBRARIES
     message = Serialized(rcutils)

@@ -22,7 +22,7 @@ from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from flex_dynamics.nodes.bag_storage import KeptWriter
+from flex_ros.bag.storage import KeptWriter
 
 STORAGES = {'mcap': StoragePlugin.MCAP, 'sqlite3': StoragePlugin.SQLITE3}
 VERSION: Literal[9] = 9            # of metadata.yaml, that of Jazzy

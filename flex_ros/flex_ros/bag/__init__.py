@@ -1,0 +1,1 @@
+"""Recordings in the format of rosbag2."""

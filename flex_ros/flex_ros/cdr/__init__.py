@@ -1,0 +1,1 @@
+"""CDR, the bytes in which the middleware of ROS 2 sends messages."""

@@ -1,0 +1,20 @@
+from setuptools import find_packages, setup
+
+setup(
+    name='flex_ros',
+    version='0.1.0',
+    description='What every node of flex stands on: process, executor, parameters, diagnostics, '
+                'CDR, bags',
+    author='flex maintainers',
+    author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(exclude=['test', 'test.*']),
+    package_data={'flex_ros': ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/flex_ros']),
+        ('share/flex_ros', ['package.xml']),
+    ],
+    install_requires=['numba', 'numpy'],
+    zip_safe=False,
+)
