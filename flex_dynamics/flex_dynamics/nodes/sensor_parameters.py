@@ -8,7 +8,7 @@ from rclpy.node import Node
 
 from flex_dynamics.nodes.common import declare
 from flex_dynamics.nodes.live_parameters import LiveParameters
-from flex_dynamics.sensor_noise import Channel, Delay
+from flex_dynamics.simulation.sensor_noise import Channel, Delay
 
 
 class SensorParameters:

@@ -24,7 +24,7 @@ from flex_dynamics.nodes.packed import PackedPublisher
 from flex_dynamics.nodes.plant import Plant
 from flex_dynamics.nodes.quality import DEPTH
 from flex_dynamics.nodes.sensor_parameters import SensorParameters
-from flex_dynamics.sensor_noise import Channel, Delay
+from flex_dynamics.simulation.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
 
 NO_ESTIMATE = -1.0       # sensor_msgs/Imu: first element of the covariance of what is not measured
