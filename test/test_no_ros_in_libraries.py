@@ -26,7 +26,8 @@ def imports(path):
 
 @pytest.mark.parametrize('name', LIBRARIES)
 def test_sources(name):
-    sources = [path for path in (ROOT / name / name).rglob('*.py') if not {'nodes', 'ros'} & set(path.parts)]
+    sources = [path for path in (ROOT / name / name).rglob('*.py')
+               if not {'nodes', 'ros'} & set(path.parts)]
     assert sources
     found = [f'{path.relative_to(ROOT)}: {module}' for path in sources for module in imports(path)
              if is_ros(module)]

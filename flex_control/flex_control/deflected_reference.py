@@ -5,7 +5,7 @@ import numpy as np
 
 from flex_control.trajectories.base import Reference
 from flex_dynamics import Model
-from flex_dynamics.analysis import derivative
+from flex_dynamics.model.analysis import derivative
 
 MOST_SWEEPS = 20
 CLOSE = 1e-10            # change of the deflection at which sweeps end

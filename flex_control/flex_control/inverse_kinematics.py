@@ -6,7 +6,7 @@ import numpy as np
 from flex_control.errors import ControlError
 from flex_control.static_load import StaticLoad
 from flex_dynamics import Model
-from flex_dynamics.algebra import vector_parameters
+from flex_dynamics.papers import vector_parameters
 
 MOST_STEPS = 100
 CLOSE = 1e-9             # m, and rad weighed by `length`

@@ -13,7 +13,7 @@ from flex_control.measurements import Measurements
 from flex_control.trajectories import SetPoints, Trajectory
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.all_finite import all_finite
-from flex_dynamics.model import Terms
+from flex_dynamics.model.model import Terms
 
 
 class ControlLoop:

@@ -12,7 +12,7 @@ from flex_control.loop import ControlLoop
 from flex_control.measurements import Measurements
 from flex_control.trajectories import Trajectory
 from flex_dynamics import Model, Sensors, Simulation
-from flex_dynamics.loads import Loads
+from flex_dynamics.model.loads import Loads
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from flex_control import ControlError
 from flex_control.trajectories import OrientationSpline
-from flex_dynamics.algebra import vector_parameters
+from flex_dynamics.papers import vector_parameters
 
 TIMES = np.array([0.0, 0.7, 1.5, 2.0, 3.1])
 

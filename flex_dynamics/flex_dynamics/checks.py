@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels.finite import LARGEST, LARGEST_POSITION
+from flex_dynamics.kernels.base.finite import LARGEST, LARGEST_POSITION
 
 Kind = TypeVar('Kind')
 FLOAT = np.dtype(np.float64)

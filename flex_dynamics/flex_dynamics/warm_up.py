@@ -7,8 +7,8 @@ import numpy as np
 
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation
+from flex_dynamics.model.poses import Poses
 from flex_dynamics.nodes.plant import Drives, Plant
-from flex_dynamics.poses import Poses
 
 
 def warm_up() -> None:

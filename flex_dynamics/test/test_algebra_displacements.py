@@ -7,9 +7,9 @@ from algebra_strategies import VECTOR, quick
 from hypothesis import assume, given
 
 from flex_dynamics import DynamicsError
-from flex_dynamics.algebra import dual_groups, dual_numbers
-from flex_dynamics.algebra import dual_vector_parameters as dvp
-from flex_dynamics.algebra.vector_parameters import rotation
+from flex_dynamics.papers import dual_groups, dual_numbers
+from flex_dynamics.papers import dual_vector_parameters as dvp
+from flex_dynamics.papers.vector_parameters import rotation
 
 
 @quick

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flex_dynamics import DynamicsError
-from flex_dynamics.algebra import eigenvectors as ev
-from flex_dynamics.algebra.vector_parameters import rotation
+from flex_dynamics.papers import eigenvectors as ev
+from flex_dynamics.papers.vector_parameters import rotation
 
 
 def symmetric(six) -> np.ndarray:

@@ -10,8 +10,8 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from flex_dynamics import DynamicsError
-from flex_dynamics.algebra import vector_parameters as vp
-from flex_dynamics.algebra.skew import skew, unskew
+from flex_dynamics.papers import vector_parameters as vp
+from flex_dynamics.papers.skew import skew, unskew
 
 
 def turn(c) -> np.ndarray:

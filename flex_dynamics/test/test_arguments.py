@@ -25,7 +25,7 @@ from flex_dynamics import (
     Wrench,
     simulate,
 )
-from flex_dynamics.poses import Poses
+from flex_dynamics.model.poses import Poses
 from flex_dynamics.symbolic import SymbolicModel, derive
 
 LINEAR = Model(load_robot('lab_link'), 'linear')

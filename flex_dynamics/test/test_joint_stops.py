@@ -7,7 +7,7 @@ from small_robots import body_robot
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.kernels.driven_period import MARGIN
+from flex_dynamics.kernels.stepping.driven_period import MARGIN
 from flex_dynamics.nodes.joint_stops import STIFFNESS
 from flex_dynamics.nodes.plant import Drives, Plant
 

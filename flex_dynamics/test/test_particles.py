@@ -10,7 +10,7 @@ from flex_dynamics import Model
 from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields
 from flex_dynamics.build.quadrature import beam_stations, fewest_particles
 from flex_dynamics.build.rotary_sections import rotary_sections
-from flex_dynamics.kernels.layout import LANES
+from flex_dynamics.kernels.base.layout import LANES
 
 
 def inertia(roots, p0, p1, p2, eta) -> np.ndarray:

@@ -4,7 +4,7 @@ import pytest
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.poses import Poses
+from flex_dynamics.model.poses import Poses
 
 
 @pytest.mark.parametrize('order', ['linear', 'first', 'second'])

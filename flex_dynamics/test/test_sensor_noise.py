@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from flex_dynamics.sensor_noise import BLOCK, Channel, Delay
+from flex_dynamics.simulation.sensor_noise import BLOCK, Channel, Delay
 
 
 def channel(seed=0, number=0, **errors):

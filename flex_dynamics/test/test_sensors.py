@@ -6,7 +6,7 @@ from small_robots import EIY, EIZ, LENGTH, beam_robot
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Sensors, Wrench
-from flex_dynamics.sensors import quaternion
+from flex_dynamics.simulation.sensors import quaternion
 
 GAUGES = ('<gauge name="top" x="0.3" y="0.02"/><gauge name="side" x="0.3" z="0.01"/>'
           '<gauge name="edge" x="1.1" y="-0.02" z="0.01"/>')

@@ -9,7 +9,7 @@ import pytest
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Simulation
-from flex_dynamics.joint_inertia import largest_joint_inertia
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
 from flex_dynamics.nodes.pacing import LONGEST_LAG, Pacing
 from flex_dynamics.nodes.plant import Drives, Plant

@@ -10,9 +10,9 @@ from symbolic_robots import derived, one_link, rigid_flexible, rigid_two_links, 
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.symbolic import Payload, derive
-from flex_dynamics.symbolic.dual_screw import projection
-from flex_dynamics.symbolic.problem import Problem
-from flex_dynamics.symbolic.tape import Tape
+from flex_dynamics.symbolic.expressions.tape import Tape
+from flex_dynamics.symbolic.methods.dual_screw import projection
+from flex_dynamics.symbolic.methods.problem import Problem
 
 EXAMPLES = {
     'rigid two links': (rigid_two_links, 'lagrange', None),

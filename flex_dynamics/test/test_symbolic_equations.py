@@ -10,11 +10,11 @@ from symbolic_robots import C1, C2, I1, I2, L1, M1, M2, derived, rigid_two_links
 
 from flex_dynamics import DynamicsError
 from flex_dynamics.symbolic import derive
-from flex_dynamics.symbolic.expressions import stumpff
-from flex_dynamics.symbolic.harmonics import Harmonics
-from flex_dynamics.symbolic.simplify import within
-from flex_dynamics.symbolic.stumpff import stumpff as numeric_stumpff
-from flex_dynamics.symbolic.tape import Tape, TooLong
+from flex_dynamics.symbolic.expressions.harmonics import Harmonics
+from flex_dynamics.symbolic.expressions.simplify import within
+from flex_dynamics.symbolic.expressions.stumpff import stumpff as numeric_stumpff
+from flex_dynamics.symbolic.expressions.sympy_expressions import stumpff
+from flex_dynamics.symbolic.expressions.tape import Tape, TooLong
 
 
 def value(expression, equations, q, v) -> float:

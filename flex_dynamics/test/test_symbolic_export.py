@@ -14,8 +14,9 @@ from symbolic_robots import derived, rigid_flexible, states
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError
-from flex_dynamics.symbolic import code, derive
-from flex_dynamics.symbolic.stumpff import stumpff
+from flex_dynamics.symbolic import derive
+from flex_dynamics.symbolic.export import code
+from flex_dynamics.symbolic.expressions.stumpff import stumpff
 
 CASES = [('lin_lewis_rfr', 'lagrange'), ('mladenova_arm', 'elastic_joint'), ('ur5', 'dual_screw')]
 

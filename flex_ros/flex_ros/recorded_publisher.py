@@ -20,7 +20,7 @@ class RecordedPublisher:
         self.wanted = False
 
     def record(self, recorder: Callable[[RecordedPublisher, bytes], None] | None) -> None:
-        """From now on `recorder`, if there is one, gets the bytes of every message that goes out."""
+        """From now on `recorder`, if any, gets the bytes of every message that goes out."""
         self._record = recorder
         self.wanted = self.wanted or recorder is not None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flex_dynamics import Model
-from flex_dynamics.poses import Poses
+from flex_dynamics.model.poses import Poses
 from flex_viz.bent_mesh import bent_mesh
 from flex_viz.elastic import amplitudes, flexible_links
 from flex_viz.mesh_limits import LARGEST, MeshError

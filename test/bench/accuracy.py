@@ -180,7 +180,7 @@ def _fastest(names: Iterable[str], times: dict, errors: dict, limit: float) -> f
 
 
 def _profile(model: Model, report: Report) -> None:
-    from flex_dynamics.simulation import Simulation
+    from flex_dynamics.simulation.simulation import Simulation
 
     start = np.concatenate((START, np.zeros(model.n - len(START))))
     for step in sorted({steps[0] for steps in FLEX_STEPS}):

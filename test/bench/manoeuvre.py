@@ -7,7 +7,7 @@ import numpy as np
 from scipy.interpolate import Akima1DInterpolator
 
 from flex_dynamics import Model
-from flex_dynamics.simulation import Simulation
+from flex_dynamics.simulation.simulation import Simulation
 
 START = np.array([0.0, np.pi / 6, 2 * np.pi / 3, np.pi / 6])    # rad
 KP = np.array([4000.0, 12000.0, 6000.0, 400.0])                 # N m/rad

@@ -9,7 +9,7 @@ from report import Report, Row
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.simulation import Simulation
+from flex_dynamics.simulation.simulation import Simulation
 
 SECTION = 'Memory'
 HOUR_ROBOT = 'lab_link'

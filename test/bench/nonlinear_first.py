@@ -17,9 +17,9 @@ import sympy
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.build.linear_beam import section_shapes
-from flex_dynamics.kernels import layout
-from flex_dynamics.symbolic.problem import Problem
-from flex_dynamics.symbolic.tape import Tape
+from flex_dynamics.kernels.base import layout
+from flex_dynamics.symbolic.expressions.tape import Tape
+from flex_dynamics.symbolic.methods.problem import Problem
 
 
 def frames(model: Model) -> list[tuple[sympy.Matrix, sympy.Matrix]]:

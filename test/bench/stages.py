@@ -9,18 +9,18 @@ from numba import njit
 from timing import interleaved
 
 from flex_dynamics import Model
-from flex_dynamics.kernels.applied_forces import applied_forces
-from flex_dynamics.kernels.body_blocks import carve_blocks, frame_changes, own_bodies
-from flex_dynamics.kernels.composite_mass_matrix import sum_bodies
-from flex_dynamics.kernels.handle import open_handle
-from flex_dynamics.kernels.kinematics import kinematics
-from flex_dynamics.kernels.layout import OPTIONS
-from flex_dynamics.kernels.recursive_forward_dynamics import (
+from flex_dynamics.kernels.base.handle import open_handle
+from flex_dynamics.kernels.base.layout import OPTIONS
+from flex_dynamics.kernels.base.workspace import carve
+from flex_dynamics.kernels.tree.applied_forces import applied_forces
+from flex_dynamics.kernels.tree.body_blocks import carve_blocks, frame_changes, own_bodies
+from flex_dynamics.kernels.tree.composite_mass_matrix import sum_bodies
+from flex_dynamics.kernels.tree.kinematics import kinematics
+from flex_dynamics.kernels.tree.recursive_forward_dynamics import (
     keep_rotor_rates,
     own_inertia,
     solve_sweeps,
 )
-from flex_dynamics.kernels.workspace import carve
 
 FORWARD = ('workspace', 'springs, dampers, efforts', 'kinematics',
            'inertia and bias of every body', 'elimination and accelerations')

@@ -16,9 +16,9 @@ from timing import interleaved, shortest
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.symbolic import derive
-from flex_dynamics.symbolic.dual_screw import projection
-from flex_dynamics.symbolic.problem import Problem
-from flex_dynamics.symbolic.tape import Tape
+from flex_dynamics.symbolic.expressions.tape import Tape
+from flex_dynamics.symbolic.methods.dual_screw import projection
+from flex_dynamics.symbolic.methods.problem import Problem
 
 SECTION = 'Symbolic model of the 4-joint arm, 16 coordinates'
 LIMIT = 120                               # s of processor time for the slow way

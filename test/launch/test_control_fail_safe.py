@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 CONTROLLERS = '''
 from flex_control import Controller, Parameter
-from flex_dynamics.joint_inertia import largest_joint_inertia
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
 
 
 class Carry(Controller):

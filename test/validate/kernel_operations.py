@@ -15,9 +15,9 @@ from counting import Counted, plain
 from numba.core.dispatcher import Dispatcher
 
 from flex_dynamics import Model
-from flex_dynamics.kernels import layout, workspace
-from flex_dynamics.kernels.kinematics import kinematics
-from flex_dynamics.kernels.recursive_forward_dynamics import (
+from flex_dynamics.kernels.base import layout, workspace
+from flex_dynamics.kernels.tree.kinematics import kinematics
+from flex_dynamics.kernels.tree.recursive_forward_dynamics import (
     forward_dynamics,
     own_inertia,
     solve_sweeps,

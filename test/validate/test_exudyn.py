@@ -10,7 +10,7 @@ from spinning_elastica import exact_lag, hub
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.simulation import Simulation
+from flex_dynamics.simulation.simulation import Simulation
 
 pytest.importorskip('exudyn', reason='Exudyn is not installed')
 

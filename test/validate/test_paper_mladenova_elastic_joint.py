@@ -11,8 +11,8 @@ from flex_control.controllers.elastic_joint import ElasticJoint
 from flex_control.trajectories import OrientationSpline
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.algebra import vector_parameters as vp
-from flex_dynamics.algebra.skew import skew
+from flex_dynamics.papers import vector_parameters as vp
+from flex_dynamics.papers.skew import skew
 
 ONE = np.eye(3)
 

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 from counting import counted, plain
 
-from flex_dynamics.algebra import vector_parameters as vp
+from flex_dynamics.papers import vector_parameters as vp
 
 # Table 1: multiplications, additions, transcendental functions to form B or c; totals of n joints.
 TABLE_1 = {

@@ -14,7 +14,7 @@ from test_papers import PERIODS, RATES, cycloid
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.simulation import Simulation
+from flex_dynamics.simulation.simulation import Simulation
 
 STEP, END, EVERY = 1e-3, 60.0, 20        # s, s, samples 20 ms apart
 TIP = {'link1': 6.0, 'link2': 7.0, 'link3': 2.0}

@@ -18,7 +18,7 @@ from spinning_elastica import exact_lag, hub
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Servo, simulate
-from flex_dynamics.simulation import Simulation
+from flex_dynamics.simulation.simulation import Simulation
 
 DE_LUCA = 'De Luca and Siciliano 1991'
 SIMO = 'Simo and Vu-Quoc 1986'

@@ -11,7 +11,7 @@ from flex_control.measurements import Measurements
 from flex_control.parameters import Parameter, check_all
 from flex_control.trajectories.base import Reference
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.model import Terms
+from flex_dynamics.model.model import Terms
 
 
 class Controller:

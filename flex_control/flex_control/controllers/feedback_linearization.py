@@ -13,7 +13,7 @@ from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_effo
 from flex_control.parameters import Parameter
 from flex_control.sampled_loop import sampled_loop
 from flex_control.zero_dynamics import check_joint_outputs
-from flex_dynamics.kernels.handle import prepare
+from flex_dynamics.kernels.base.handle import prepare
 
 SHARE_OF_FIRST_FREQUENCY = 0.4
 MOST_GROWTH = 50.0      # 1/s; what grows faster throws the arm about within tenths of a second

@@ -9,8 +9,8 @@ import math
 
 from numba import njit, types
 
-from flex_dynamics.kernels.handle import MATRIX, NUMBERS
-from flex_dynamics.kernels.layout import OPTIONS
+from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS
+from flex_dynamics.kernels.base.layout import OPTIONS
 
 # Of `matrices` (5, n, n)
 MASS = 0

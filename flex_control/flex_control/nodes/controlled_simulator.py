@@ -18,7 +18,7 @@ from flex_control import Controller, Measurements
 from flex_control.nodes.control import Control
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.drives import parameters_of
-from flex_dynamics.model import Terms
+from flex_dynamics.model.model import Terms
 from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.simulator import Simulator
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS

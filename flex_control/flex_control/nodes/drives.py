@@ -12,7 +12,7 @@ from rclpy.task import Future
 
 from flex_control import Controller
 from flex_dynamics import Model
-from flex_dynamics.joint_inertia import largest_joint_inertia
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_ros.parameters import NodeError, declare
 
 Gains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)

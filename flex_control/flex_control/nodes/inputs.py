@@ -11,7 +11,7 @@ from flex_control.nodes.measurement_input import MeasurementInput
 from flex_control.nodes.stamped_input import StampedInput
 from flex_control.nodes.terms_input import TermsInput
 from flex_dynamics import Model
-from flex_dynamics.model import Terms
+from flex_dynamics.model.model import Terms
 
 
 class Inputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics.build.pack import Packed
-from flex_dynamics.kernels import layout
+from flex_dynamics.kernels.base import layout
 
 
 def elastic_block(packed: Packed, row: np.ndarray, column: int) -> np.ndarray:

@@ -28,7 +28,7 @@ def largest_turn(fields: BeamFields) -> np.ndarray:
 
 
 def beam_blocks(fields: BeamFields) -> np.ndarray:
-    """The integrals that kernels/linear_order.py reads, flat, with size = 6 + m:
+    """The integrals that kernels/linear/linear_order.py reads, flat, with size = 6 + m:
 
     D0 (size, size) + D1 (m, size, size) eta             inertia of twist and amplitudes
     C0 (6, size, size) V + C1 (m, 6, ...) eta V + C2 (m, ...) etad     matrix of its speed forces

@@ -1,4 +1,4 @@
-"""Packing a tree of nodes into the flat arrays of kernels/layout.py."""
+"""Packing a tree of nodes into the flat arrays of kernels/base/layout.py."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.pack_fields import pack_beam, pack_section
 from flex_dynamics.build.tree import Node, Tree
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels import layout
-from flex_dynamics.kernels.workspace import sizes, up_to_lanes
+from flex_dynamics.kernels.base import layout
+from flex_dynamics.kernels.base.workspace import sizes, up_to_lanes
 
 DOFS = {layout.FIXED: 0, layout.REVOLUTE: 1, layout.PRISMATIC: 1, layout.PLANAR: 3,
         layout.FLOATING: 6, layout.ON_BEAM: 0}

@@ -1,4 +1,4 @@
-"""Coefficients of beam fields in the order in which kernels/fields.py and section.py read them."""
+"""Coefficients of beam fields in the order of kernels/beam/fields.py and section.py."""
 from __future__ import annotations
 
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.quadrature import beam_stations, fewest_particles
 from flex_dynamics.build.rotary_sections import RotarySections, rotary_sections
-from flex_dynamics.kernels.layout import AXIS_POINT, LANES, ROTATION_VECTOR, ROW, SQUARES
+from flex_dynamics.kernels.base.layout import AXIS_POINT, LANES, ROTATION_VECTOR, ROW, SQUARES
 
 Component = tuple[np.ndarray, np.ndarray, np.ndarray]      # p0 (k,), p1 (k, m), p2 (k, m, m)
 
@@ -17,7 +17,7 @@ def _groups(counts: tuple[int, int, int]) -> list[slice]:
 
 
 def pack_block(code: int, counts, p0, p1, p2) -> np.ndarray:
-    """The vectors of k columns of one code, each as kernels/fields.py reads it.
+    """The vectors of k columns of one code, each as kernels/beam/fields.py reads it.
 
     Raises if the field has a product that the code does not know.
     """
@@ -61,14 +61,14 @@ def pack_beam(fields: BeamFields) -> tuple[np.ndarray, int, int]:
     straight = np.zeros(len(sections.x))
     for c, code in enumerate(ROTATION_VECTOR):
         vectors.setdefault(code, []).append((straight, sections.t1[:, c], sections.t2[:, c]))
-    # Columns by code, axis points first: kernels/fields.axis_columns knows this order.
+    # Columns by code, axis points first: kernels/beam/fields.axis_columns knows this order.
     parts = [pack_block(code, fields.counts, *_joined(*vectors[code])) for code in range(4)]
     return (np.concatenate((*parts, axis.roots, _section_constants(sections))), len(axis.roots),
             len(sections.x))
 
 
 def _section_constants(sections: RotarySections) -> np.ndarray:
-    """What kernels/section_rotation.turn_sections reads: (SECTION_CONSTANTS, k), flat."""
+    """What kernels/beam/section_rotation.turn_sections reads: (SECTION_CONSTANTS, k), flat."""
     dx, dy, dz = sections.roots.T
     inverse = np.divide(1.0, dx, out=np.zeros_like(dx), where=dx > 0.0)
     return np.concatenate((dx, dy, dz, dy * inverse, dz * inverse, (dz ** 2 - dy ** 2) * inverse))

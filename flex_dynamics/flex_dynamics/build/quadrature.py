@@ -14,7 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
-from flex_dynamics.kernels.layout import LANES
+from flex_dynamics.kernels.base.layout import LANES
 
 TOLERANCE = 1e-7          # of a coordinate's share in the columns; inertia has the square of it
 LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances are meant, ...

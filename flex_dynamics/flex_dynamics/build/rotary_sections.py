@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 
 from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
 from flex_dynamics.build.quadrature import BeamStations, section_inertia
-from flex_dynamics.kernels.layout import LANES
+from flex_dynamics.kernels.base.layout import LANES
 
 TOLERANCE = 5e-12         # of the energy of motions in which every coordinate has its share
 SAMPLES = 16              # deflections and speeds at which a rule is tried

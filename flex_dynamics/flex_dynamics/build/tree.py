@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flex_description.robot import FlexibleLink, Inertia, Joint, Robot
-from flex_dynamics.kernels import layout
+from flex_dynamics.kernels.base import layout
 
 
 @dataclass

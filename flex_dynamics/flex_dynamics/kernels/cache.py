@@ -13,11 +13,11 @@ from numba.core import caching
 
 FOLDER = Path(__file__).resolve().parent
 STAMP = hashlib.sha256(b''.join(
-    path.read_bytes() for path in sorted(FOLDER.glob('*.py')))).hexdigest()
+    path.read_bytes() for path in sorted(FOLDER.rglob('*.py')))).hexdigest()
 
 
 def _with_common_stamp(locator: type) -> type:
-    """A cache locator that serves this folder's files only, with the common stamp."""
+    """A cache locator that serves files below this folder only, with the common stamp."""
 
     class KernelCacheLocator(locator):            # type: ignore[misc, valid-type]
         def get_source_stamp(self):
@@ -25,7 +25,7 @@ def _with_common_stamp(locator: type) -> type:
 
         @classmethod
         def from_function(cls, py_func, py_file):
-            if Path(py_file).resolve().parent != FOLDER:
+            if FOLDER not in Path(py_file).resolve().parents:
                 return None
             return super().from_function(py_func, py_file)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from flex_description import Limits, Robot
-from flex_dynamics.kernels import driven_period as rows
-from flex_dynamics.kernels.driven_period import take_command
-from flex_dynamics.kernels.handle import MATRIX, NUMBERS, prepare
+from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS, prepare
+from flex_dynamics.kernels.stepping import driven_period as rows
+from flex_dynamics.kernels.stepping.driven_period import take_command
 from flex_ros.message_guard import LARGEST, within
 
 

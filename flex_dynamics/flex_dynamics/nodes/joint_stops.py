@@ -1,15 +1,16 @@
 """The mechanical stops at the joint limits of a URDF, as springs that act inside the step.
 
 At an elastic joint a stop holds the motor, behind the gear, and on a pinned basis the root
-section: where the drive acts too. When a stop catches and lets go: kernels/driven_period.py.
+section: where the drive acts too. When a stop catches and lets go:
+kernels/stepping/driven_period.py.
 """
 from __future__ import annotations
 
 import numpy as np
 
 from flex_dynamics import Model
-from flex_dynamics.joint_inertia import largest_joint_inertia
-from flex_dynamics.kernels import driven_period as rows
+from flex_dynamics.kernels.stepping import driven_period as rows
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
 
 STIFFNESS = 300.0        # rad/s: a joint's largest inertia would ring at it on its stop
 DAMPING = 0.4            # ratio, while the stop is being pressed

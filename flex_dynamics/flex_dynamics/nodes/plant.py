@@ -8,13 +8,13 @@ import numpy as np
 from numba import types
 
 from flex_dynamics import DynamicsError, Model, Simulation, Wrench
-from flex_dynamics.kernels import driven_period as rows
-from flex_dynamics.kernels.driven_period import driven_period
-from flex_dynamics.kernels.handle import HANDLE, MATRIX, prepare
-from flex_dynamics.kernels.implicit_midpoint import SETTINGS
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, prepare
+from flex_dynamics.kernels.stepping import driven_period as rows
+from flex_dynamics.kernels.stepping.driven_period import driven_period
+from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
 from flex_dynamics.nodes.effort_gate import EffortGate, driven_places
 from flex_dynamics.nodes.joint_stops import JointStops
-from flex_dynamics.simulation import MOST_SWEEPS
+from flex_dynamics.simulation.simulation import MOST_SWEEPS
 
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
 

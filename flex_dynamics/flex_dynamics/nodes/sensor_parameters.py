@@ -6,9 +6,8 @@ from typing import Any
 
 from rclpy.node import Node
 
-from flex_dynamics.sensor_noise import Channel, Delay
-from flex_ros.live_parameters import LiveParameters
-from flex_ros.parameters import declare
+from flex_dynamics.simulation.sensor_noise import Channel, Delay
+from flex_ros.parameters import LiveParameters, declare
 
 
 class SensorParameters:

@@ -9,7 +9,7 @@ from rclpy.node import Node
 
 from flex_description import Limits
 from flex_dynamics import Model
-from flex_dynamics.joint_inertia import largest_joint_inertia
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_dynamics.nodes.plant import Drives, Plant
 from flex_ros.live_parameters import LiveParameters
 from flex_ros.parameters import NodeError, declare

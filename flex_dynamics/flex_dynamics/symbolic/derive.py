@@ -9,16 +9,16 @@ import numpy as np
 
 from flex_description.robot import Robot
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model import Model
-from flex_dynamics.symbolic.constant_terms import input_matrix, stiffness_matrix
-from flex_dynamics.symbolic.dual_screw import dual_screw
-from flex_dynamics.symbolic.elastic_joint import elastic_joint
+from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.equations import Equations
-from flex_dynamics.symbolic.lagrange import Progress, lagrange
+from flex_dynamics.symbolic.expressions.tape import Tape, TooLong
+from flex_dynamics.symbolic.methods.constant_terms import input_matrix, stiffness_matrix
+from flex_dynamics.symbolic.methods.dual_screw import dual_screw
+from flex_dynamics.symbolic.methods.elastic_joint import elastic_joint
+from flex_dynamics.symbolic.methods.lagrange import Progress, lagrange
+from flex_dynamics.symbolic.methods.problem import Problem
 from flex_dynamics.symbolic.modes import Modes, with_modes
-from flex_dynamics.symbolic.problem import Problem
 from flex_dynamics.symbolic.smaller import first_joints, most_shapes
-from flex_dynamics.symbolic.tape import Tape, TooLong
 
 METHODS: dict[str, Callable] = {'lagrange': lagrange, 'dual_screw': dual_screw,
                                 'elastic_joint': elastic_joint}

@@ -15,12 +15,12 @@ import numpy as np
 import sympy
 
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model import Model
-from flex_dynamics.symbolic import code
-from flex_dynamics.symbolic.expressions import expressions, number
-from flex_dynamics.symbolic.printing import Infix, Latex, printed
-from flex_dynamics.symbolic.simplify import simplified
-from flex_dynamics.symbolic.tape import Tape
+from flex_dynamics.model.model import Model
+from flex_dynamics.symbolic.export import code
+from flex_dynamics.symbolic.export.printing import Infix, Latex, printed
+from flex_dynamics.symbolic.expressions.simplify import simplified
+from flex_dynamics.symbolic.expressions.sympy_expressions import expressions, number
+from flex_dynamics.symbolic.expressions.tape import Tape
 
 FORMATS = ('text', 'python', 'c', 'latex', 'json')
 FUNCTIONS = ('numpy', 'c')

@@ -8,10 +8,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from flex_dynamics import checks
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model import Model
-from flex_dynamics.symbolic.code import Function, c_compiler
+from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.derive import derive
 from flex_dynamics.symbolic.equations import FUNCTIONS, Equations
+from flex_dynamics.symbolic.export.code import Function, c_compiler
 
 
 class SymbolicModel(Model):

@@ -1,0 +1,1 @@
+"""What all kernels share: array layout, vector registers, spatial algebra, scratch memory."""

@@ -1,0 +1,21 @@
+"""The check at the door of the fastest calls: finite numbers of a sensible size."""
+from __future__ import annotations
+
+from numba import njit
+
+from flex_dynamics.kernels.base.layout import OPTIONS
+
+BAD_INPUT = -1
+LARGEST = 1e15            # SI units: speeds, accelerations, efforts, gains; can be squared safely
+# rad or m: a wheel at 1000 rad/s turns 1e8 rad in a day, a motor behind a gear 100 times that. At
+# 1e9 neighbouring floating-point numbers are 1e-7 apart.
+LARGEST_POSITION = 1e9
+
+
+@njit(**OPTIONS)
+def finite(vector, most):
+    # A loop, which numba compiles to vector code; all() over a generator it does not know.
+    for i in range(vector.shape[0]):  # noqa: SIM110
+        if not abs(vector[i]) <= most:
+            return False
+    return True

@@ -1,0 +1,43 @@
+"""A model in one argument: an array of addresses, so that a call from Python unpacks little.
+
+Numba unpacks every array argument of a call, for some tenths of a microsecond each. The model's
+own arrays never move, so the kernels that are called often find them through a handle.
+"""
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit, types
+
+from flex_dynamics.kernels.base.layout import BODY_WIDTH, OPTIONS, TABLE_WIDTH
+from flex_dynamics.kernels.base.workspace import array_at, integers_at
+
+Opened = namedtuple('Opened', ('table', 'body', 'coef', 'size', 'work', 'more_work', 'gravity',
+                               'n_joints'))
+HANDLE = types.Array(types.int64, 1, 'C')
+NUMBERS = types.Array(types.float64, 1, 'C')
+MATRIX = types.Array(types.float64, 2, 'C')
+
+
+def make_handle(table, body, coef, size, work, more_work, gravity, n_joints: int) -> np.ndarray:
+    """Addresses and lengths as open_handle reads them; the arrays must outlive the handle."""
+    arrays = table, body, coef, size, work, more_work, gravity
+    assert all(array.flags.c_contiguous for array in arrays)
+    return np.array([value for array in arrays for value in (array.ctypes.data, len(array))]
+                    + [n_joints], dtype=np.int64)
+
+
+@njit(**OPTIONS)
+def open_handle(h):
+    """The arrays behind a handle."""
+    return Opened(integers_at(h[0], (h[1], TABLE_WIDTH)), array_at(h[2], (h[3], BODY_WIDTH)),
+                  array_at(h[4], (h[5],)), integers_at(h[6], (h[7],)), array_at(h[8], (h[9],)),
+                  array_at(h[10], (h[11],)), array_at(h[12], (h[13],)), h[14])
+
+
+def prepare(kernel, *arguments) -> None:
+    """Compile a kernel for one kind of arguments; others are a TypeError from then on."""
+    if not kernel.signatures:
+        kernel.compile(arguments)
+        kernel.disable_compile()

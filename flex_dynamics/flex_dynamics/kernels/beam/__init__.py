@@ -1,0 +1,1 @@
+"""Kernels of one flexible link: deformation fields, sections, inertia, Coriolis terms."""

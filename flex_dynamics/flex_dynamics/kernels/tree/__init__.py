@@ -1,0 +1,1 @@
+"""Kernels over the whole robot: kinematics, forward and inverse dynamics, mass matrix."""

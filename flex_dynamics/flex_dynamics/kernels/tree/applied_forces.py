@@ -1,0 +1,76 @@
+"""Generalised forces of motors, springs and dampers: B tau - K q - D v - friction."""
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from flex_dynamics.kernels.base.layout import (
+    COULOMB,
+    DAMPER,
+    DAMPING,
+    DOF,
+    ELASTIC,
+    FRICTION_SPEED,
+    GEAR,
+    MODES,
+    MOTOR,
+    OPTIONS,
+    PINNED,
+    SPRING,
+    STIFFNESS,
+    VISCOUS,
+    Q,
+)
+
+
+@njit(**OPTIONS)
+def root_value(row, coef, x):
+    """Joint position or speed as its motor sees it: on a pinned basis that of the root section."""
+    value = x[row[Q]]
+    if row[PINNED] >= 0:
+        for m in range(row[MODES]):
+            value += coef[row[PINNED] + m] * x[row[ELASTIC] + m]
+    return value
+
+
+@njit(**OPTIONS)
+def joint_friction(body, speed):
+    """Viscous and smoothed Coulomb friction of one joint at a speed."""
+    friction = body[VISCOUS] * speed
+    if body[COULOMB] > 0.0:
+        friction += body[COULOMB] * math.tanh(speed / FRICTION_SPEED)
+    return friction
+
+
+@njit(**OPTIONS)
+def applied_forces(table, body, coef, q, v, tau, force):
+    """force (n,) is overwritten; tau (joint coordinates,)."""
+    for i in range(force.shape[0]):
+        force[i] = 0.0
+    for i in range(table.shape[0]):
+        at, motor, modes, start = table[i, Q], table[i, MOTOR], table[i, MODES], table[i, ELASTIC]
+        for m in range(modes):
+            k, d = table[i, STIFFNESS] + m * modes, table[i, DAMPING] + m * modes
+            s = 0.0
+            for j in range(modes):
+                s += coef[k + j] * q[start + j] + coef[d + j] * v[start + j]
+            force[start + m] -= s
+        if table[i, DOF] > 1:
+            for m in range(table[i, DOF]):
+                force[at + m] += tau[at + m]
+        if table[i, DOF] != 1:
+            continue
+        drive = tau[at]
+        friction = joint_friction(body[i], root_value(table[i], coef, v))
+        if motor >= 0:
+            gear = body[i, GEAR]
+            spring = (body[i, SPRING] * (q[motor] / gear - q[at])
+                      + body[i, DAMPER] * (v[motor] / gear - v[at]))
+            force[at] += spring - friction
+            force[motor] += (drive - spring) / gear
+        else:
+            force[at] += drive - friction
+            if table[i, PINNED] >= 0:
+                for m in range(modes):
+                    force[start + m] += coef[table[i, PINNED] + m] * (drive - friction)

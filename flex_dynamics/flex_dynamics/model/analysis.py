@@ -1,0 +1,99 @@
+"""What follows from the equations of motion: energies, linear models, frequencies, equilibria."""
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from flex_dynamics import checks
+from flex_dynamics.checks import LARGEST_POSITION
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.model.loads import generalised_force, point_wrenches
+
+JOINTS = ('free', 'locked')
+
+
+def energy(model, q, v) -> tuple[float, float, float]:
+    """Kinetic, strain and gravity energy, J; gravity is zero at the world's origin."""
+    q, v = model._state(q, v)
+    mass = model.mass_matrix(q)
+    strain = 0.5 * q @ model.stiffness_matrix() @ q
+    _, moment = model.first_moment(q)
+    return 0.5 * float(v @ mass @ v), float(strain), -float(model._gravity @ moment)
+
+
+def derivative(function, point: np.ndarray, step: float) -> np.ndarray:
+    """Jacobian by fourth-order central differences: columns d function / d point_j."""
+    columns = []
+    for j in range(len(point)):
+        offset = np.zeros(len(point))
+        offset[j] = step * max(1.0, abs(point[j]))
+        columns.append((8.0 * (function(point + offset) - function(point - offset))
+                        - (function(point + 2.0 * offset) - function(point - 2.0 * offset)))
+                       / (12.0 * offset[j]))
+    return np.array(columns).T
+
+
+def frequencies(model, q, joints: str = 'free', joint_stiffness=None):
+    """Undamped frequencies (rad/s) and mass-normalised shapes (n, count) of M, K at q.
+
+    joints: 'free' leaves the rigid motions in as zero frequencies, 'locked' holds the joints
+    (motors stay free). joint_stiffness (n_joints,) N m/rad adds springs, as a PD loop does.
+    """
+    checks.choice(joints, 'joints', JOINTS)
+    mass, stiffness = model.mass_matrix(q), model.stiffness_matrix()
+    if joint_stiffness is not None:
+        springs = model.finite_vector(joint_stiffness, 'joint_stiffness', model.n_joints)
+        inputs = model.input_matrix()
+        stiffness = stiffness + inputs @ np.diag(springs) @ inputs.T
+    keep = np.arange(model.n_joints if joints == 'locked' else 0, model.n)
+    shapes = np.zeros((model.n, len(keep)))
+    if not len(keep):
+        return np.zeros(0), shapes
+    try:
+        squares, vectors = eigh(stiffness[np.ix_(keep, keep)], mass[np.ix_(keep, keep)])
+    except np.linalg.LinAlgError:
+        # The recursion's pivots know which coordinate it is.
+        model.forward_dynamics(q, np.zeros(model.n), np.zeros(model.n_joints))
+        raise DynamicsError('frequencies: expected a positive definite mass matrix, found one '
+                            'that is not; give every link an inertia') from None
+    shapes[keep] = vectors
+    return np.sqrt(np.maximum(squares, 0.0)), shapes
+
+
+def statics(model, q_joints, wrenches=None) -> tuple[np.ndarray, np.ndarray]:
+    """Deflected equilibrium at given joint positions: Newton on motors and amplitudes.
+
+    Returns q (n,) and the joint efforts (n_joints,) that hold it against gravity and loads.
+    """
+    n, joints = model.n, model.n_joints
+    q = np.zeros(n)
+    q[:joints] = model.finite_vector(q_joints, 'q_joints', joints, LARGEST_POSITION)
+    # Once: the loads may come from a generator, which can be read only once.
+    loads = None if wrenches is None else point_wrenches(model, wrenches)
+    inputs = model.input_matrix()
+    zero = np.zeros(n)
+
+    def residual(full: np.ndarray) -> np.ndarray:
+        return model.inverse_dynamics(full, zero, zero) - generalised_force(model, full, loads)
+
+    # Unknowns: motors and amplitudes in q, and the efforts; n equations in all.
+    free = n - joints
+    for _ in range(50):
+        def moved(part: np.ndarray) -> np.ndarray:
+            return residual(np.concatenate((q[:joints], part)))
+
+        matrix = np.hstack((derivative(moved, q[joints:], 1e-4) if free else np.zeros((n, 0)),
+                            -inputs))
+        try:
+            step = np.linalg.solve(matrix, -residual(q))
+        except np.linalg.LinAlgError:
+            break
+        q[joints:] += step[:free]
+        tau = step[free:]
+        largest = np.abs(q).max(initial=0.0)
+        if np.abs(step[:free]).max(initial=0.0) < 1e-12 * max(1.0, largest):
+            return q, tau
+        if not np.abs(q[joints:]).max(initial=0.0) < 0.5 * LARGEST_POSITION:
+            break
+    raise DynamicsError('statics: no equilibrium found in 50 Newton steps; the load may buckle a '
+                        'link: try smaller loads first')

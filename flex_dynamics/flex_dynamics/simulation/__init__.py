@@ -1,0 +1,1 @@
+"""Motion over time: the fixed-step integrator, simulate() and sensors."""

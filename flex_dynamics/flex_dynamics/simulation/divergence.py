@@ -1,0 +1,62 @@
+"""Why a step of a simulation failed, in a sentence."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED
+
+if TYPE_CHECKING:
+    from flex_dynamics.simulation.simulation import Simulation
+
+
+def why_it_failed(run: Simulation, status: int, tau: np.ndarray | None = None) -> str:
+    """Names what is largest of speeds, accelerations, efforts and gains at the last good state.
+
+    status: what the kernel returned; tau (n_joints,): the efforts, if they are known.
+    """
+    what = 'did not converge in 64 parts of a step' if status == NOT_CONVERGED else 'diverged'
+    names, found = run.model.names, []
+    beyond = np.flatnonzero(np.abs(run.q) > run._reach)
+    if beyond.size:
+        found.append(f'{names[beyond[0]]} bends its beam by more than ten times its length')
+    if run.v.any():
+        found.append(f'largest speed in {_largest(run.v, names)}')
+    if tau is not None:
+        found.append(f'largest acceleration in {_largest(_acceleration(run, tau), names)}')
+        if tau.any():
+            found.append(f'largest effort in {_largest(tau, names)}{_limit(run, tau)}')
+    if run.servo[0].any():
+        found.append(f'largest servo stiffness in {_largest(run.servo[0], names)}')
+    pushed = ', '.join(sorted({load.frame for load in run.loads or ()}))
+    if pushed:
+        found.append(f'with a push on {pushed}')
+    return (f'the motion {what} in the step of {run.step:g} s after {run.time:.6g} s: '
+            f'{"; ".join(found)} (SI units); check efforts, gains and damping signs, or take a '
+            'smaller step')
+
+
+def _largest(values: np.ndarray, names: tuple[str, ...]) -> str:
+    worst = int(np.argmax(np.nan_to_num(np.abs(values), nan=np.inf)))
+    return f'{names[worst]}, {values[worst]:.4g}'
+
+
+def _acceleration(run: Simulation, tau: np.ndarray) -> np.ndarray:
+    """Accelerations (n,) at the state; not a number where there are none."""
+    stiffness, damping, target, rate = run.servo
+    seen = run.model.input_matrix().T
+    try:
+        return run.model.forward_dynamics(run.q, run.v, tau + stiffness * (target - seen @ run.q)
+                                          + damping * (rate - seen @ run.v), run.loads)
+    except DynamicsError:
+        return np.full(run.model.n, np.nan)
+
+
+def _limit(run: Simulation, tau: np.ndarray) -> str:
+    """The effort limit in the URDF, if the largest effort is beyond it."""
+    limits = {joint.name: joint.limits.effort for joint in run.model.robot.joints}
+    worst = int(np.argmax(np.abs(tau)))
+    limit = limits.get(run.model.names[worst], np.inf)
+    return f', beyond its limit of {limit:g}' if abs(tau[worst]) > limit else ''

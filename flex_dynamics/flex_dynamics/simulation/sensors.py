@@ -1,0 +1,94 @@
+"""What strain gauges and inertial sensors on a robot read, without noise (sensor_noise.py has it).
+"""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from flex_dynamics import checks
+from flex_dynamics.kernels.base import layout
+from flex_dynamics.model.model import MODEL_ADVICE, Model
+
+
+class ImuReading(NamedTuple):
+    """One reading, in the axes of the sensor's frame as the deflected section carries it."""
+
+    gyro: np.ndarray            # (3,) rad/s
+    acceleration: np.ndarray    # (3,) m/s2, specific force: 9.81 upwards at rest on the earth
+    orientation: np.ndarray     # (4,) unit quaternion x, y, z, w of the frame in the world
+
+
+class Sensors:
+    """Readings of all gauges and IMUs of a robot at a state.
+
+    gauge_names: `link/gauge`, link by link; imu_names: in the robot's order, imu_frames where
+    each one sits.
+    """
+
+    def __init__(self, model: Model) -> None:
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
+        self.model = model
+        self.gauge_names: list[str] = []
+        rows = []
+        for node, fields in model._packed.fields.items():
+            start = model._packed.table[node, layout.ELASTIC]
+            for gauge in fields.flexible.gauges:
+                # Axial strain of a fibre at (y, z): -v'' y - w'' z, with the linear curvature
+                # that the beam's strain energy has too.
+                curvature = fields.rotation_first(np.array([gauge.x]), 1)[0]
+                row = np.zeros(model.n)
+                row[start:start + fields.n_modes] = (gauge.z * curvature[1]
+                                                     - gauge.y * curvature[2])
+                rows.append(row)
+                self.gauge_names.append(f'{fields.flexible.link}/{gauge.name}')
+        self._strain = np.array(rows).reshape(-1, model.n)
+        self._strain.setflags(write=False)
+        self.imu_names = [imu.name for imu in model.robot.imus]
+        self.imu_frames = [imu.frame for imu in model.robot.imus]
+
+    def strain(self, q) -> np.ndarray:
+        """Axial strains (n_gauges,), m/m, positive in tension."""
+        return self._strain @ self.model._position(q)
+
+    def strain_matrix(self, q=None) -> np.ndarray:
+        """d strain / d q (n_gauges, n), constant and read-only: q may be left out."""
+        if q is not None:
+            self.model._position(q)
+        return self._strain
+
+    def imu(self, q, v, a) -> list[ImuReading]:
+        """What each IMU reads at positions q, speeds v and accelerations a, each (n,)."""
+        q, v = self.model._state(q, v)
+        a = self.model.finite_vector(a, 'a', self.model.n)
+        return [self._read(frame, q, v, a) for frame in self.imu_frames]
+
+    def _read(self, frame: str, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ImuReading:
+        pose, jacobian, rate = self.model._motion(q, v, frame, None)
+        rotation = pose[:3, :3]
+        linear = jacobian[:3] @ a + rate[:3] @ v - self.model._gravity
+        return ImuReading(rotation.T @ (jacobian[3:] @ v), rotation.T @ linear,
+                          np.array(quaternion(rotation)))
+
+
+def quaternion(rotation: np.ndarray) -> tuple[float, float, float, float]:
+    """Unit quaternion x, y, z, w of a rotation matrix (3, 3); w is not negative.
+
+    From the largest of the four, so that it is exact to rounding at every angle (Shepperd).
+    """
+    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
+    squares = (1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i)
+    largest = max(squares)
+    at = squares.index(largest)
+    if at == 3:
+        parts = (h - f, c - g, d - b, largest)
+    elif at == 0:
+        parts = (largest, b + d, c + g, h - f)
+    elif at == 1:
+        parts = (b + d, largest, f + h, c - g)
+    else:
+        parts = (c + g, f + h, largest, d - b)
+    scale = math.copysign(1.0 / math.sqrt(sum(part * part for part in parts)), parts[3])
+    x, y, z, w = (scale * part for part in parts)
+    return x, y, z, w

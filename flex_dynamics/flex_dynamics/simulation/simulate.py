@@ -1,0 +1,260 @@
+"""Integrate a model without ROS: `simulate` and the trajectory that it returns."""
+from __future__ import annotations
+
+import sys
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from flex_dynamics import checks
+from flex_dynamics.checks import LARGEST_POSITION
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.model.loads import Loads, point_wrenches
+from flex_dynamics.model.model import MODEL_ADVICE, Model
+from flex_dynamics.simulation.simulation import Simulation
+
+Torque = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+Event = Callable[[float, np.ndarray, np.ndarray], float]
+METHODS = ('midpoint', 'adaptive')
+MOST_OUTPUTS = 1e9
+LEAST_TOLERANCE = 1e-13
+
+
+@dataclass(frozen=True)
+class Servo:
+    """Joint springs and dampers towards a target that may move: k (target - q) + d (rate - v).
+
+    stiffness, damping (n_joints,); target(t) gives positions (n_joints,), or positions and rates.
+    """
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    target: Callable[[float], np.ndarray | tuple[np.ndarray, np.ndarray]]
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Target positions and rates at t (s), each (n_joints,)."""
+        value = self.target(checks.number(t, 't', 'a time in s'))
+        position, rate = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
+        position = checks.real_array(position, f'target at {t:.6g} s', 'positions (n_joints,)')
+        if rate is None:
+            return position, np.zeros(position.shape)
+        return position, checks.real_array(rate, f'target rate at {t:.6g} s', 'rates (n_joints,)')
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Results as arrays: time (k,), q and v (k, n), tau (k, n_joints) applied from each time on.
+
+    event_time: when an event function crossed zero and ended the run, else None.
+    """
+
+    names: tuple[str, ...]
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+    event_time: float | None = None
+
+    def of(self, name: str) -> np.ndarray:
+        """Positions (k,) of one coordinate."""
+        if not isinstance(name, str) or name not in self.names:
+            raise DynamicsError(f'name: expected a coordinate such as {self.names[0]!r}, found '
+                                f'{checks.shown(name)}'
+                                f'{checks.did_you_mean(str(name), self.names)}')
+        return self.q[:, self.names.index(name)]
+
+
+def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.ndarray | None = None,
+             servo: Servo | None = None, step: float = 1e-3, output_step: float | None = None,
+             wrenches: Loads | None = None, event: Event | None = None,
+             method: str = 'midpoint', tolerance: float = 1e-9,
+             progress: bool | None = None) -> Trajectory:
+    """Integrate for `duration` seconds from q, v (zeros if left out).
+
+    tau: constant joint efforts (n_joints,), or a function (t, q, v) to them, held over each
+    output_step (s; default step). duration is a multiple of output_step, and output_step one of
+    step, but for rounding (1e-9 of either): the last state is that at `duration`. servo: acts
+    within the step. event(t, q, v) ends the run where
+    it crosses zero upwards. method 'midpoint' is the real-time integrator with fixed `step`;
+    'adaptive' is scipy's DOP853 with `tolerance`, as a reference for soft models. progress: a line
+    on the terminal for long runs; by default only where there is a terminal.
+    """
+    checks.instance(model, 'model', Model, MODEL_ADVICE)
+    checks.choice(method, 'method', METHODS)
+    step = checks.positive(step, 'step', 'a positive time in s')
+    output_step = step if output_step is None else checks.positive(
+        output_step, 'output_step', 'a positive time in s')
+    duration = checks.positive(duration, 'duration', 'a positive time in s')
+    inner = _multiple(output_step, 'output_step', step, 'step')
+    count = _multiple(duration, 'duration', output_step, 'output step')
+    tolerance = checks.positive(tolerance, 'tolerance', 'a positive number')
+    if tolerance < LEAST_TOLERANCE:
+        raise DynamicsError(f'tolerance: expected at least {LEAST_TOLERANCE:g}, which rounding '
+                            f'leaves, found {tolerance:g}')
+    if servo is not None:
+        checks.instance(servo, 'servo', Servo, 'Servo(stiffness, damping, target) gives one')
+        if not callable(servo.target):
+            raise DynamicsError('servo: expected a function of time as target, found '
+                                f'{checks.shown(servo.target)}; lambda t: target is one')
+    run = _Run(model, q, v, tau, servo, wrenches, count, output_step)
+    if event is not None:
+        event = _checked_event(event)
+    report = _Progress(count, None if progress is None else checks.flag(progress, 'progress'))
+    stepper = (_midpoint(run, step, inner) if method == 'midpoint'
+               else _adaptive(run, tolerance))
+    before = 0.0 if event is None else event(0.0, run.q[0], run.v[0])
+    for k in range(1, count + 1):
+        stepper(k)
+        report(k)
+        if event is not None:
+            now = event(run.time[k], run.q[k], run.v[k])
+            if before < 0.0 <= now:
+                at = run.time[k - 1] + output_step * before / (before - now)
+                return run.trajectory(k + 1, at)
+            before = now
+    return run.trajectory(count + 1, None)
+
+
+def _multiple(time: float, name: str, unit: float, of: str) -> int:
+    """How many units a time is; DynamicsError, with the nearest multiple, if that is not whole."""
+    ratio = time / unit
+    if ratio > MOST_OUTPUTS:
+        raise DynamicsError(f'{name}: expected at most {MOST_OUTPUTS:g} times the {of} of '
+                            f'{unit:g} s, found {time:g} s; take a longer {of}, or run in parts')
+    count = round(ratio)
+    if count < 1 or abs(count * unit - time) > 1e-9 * time:
+        nearest = ' or '.join(f'{near * unit:.9g}' for near in
+                              sorted({max(1, int(ratio)), int(ratio) + 1}))
+        raise DynamicsError(f'{name}: expected a multiple of the {of} of {unit:g} s, such as '
+                            f'{nearest} s, found {time:.9g} s')
+    return count
+
+
+def _checked_event(event: Event) -> Event:
+    if not callable(event):
+        raise DynamicsError('event: expected a function (t, q, v) to a number, found '
+                            f'{checks.shown(event)}')
+    return lambda t, q, v: checks.number(event(t, q, v), 'event', 'a number')
+
+
+class _Run:
+    """Arrays in the making and the torques of each output step."""
+
+    def __init__(self, model, q, v, tau, servo, wrenches, count, output_step) -> None:
+        self.model, self.servo = model, servo
+        # Once: loads may come from a generator, which can be read only once.
+        self.wrenches = None if wrenches is None else point_wrenches(model, wrenches)
+        start = model._state(np.zeros(model.n) if q is None else q,
+                             np.zeros(model.n) if v is None else v)
+        constant = np.zeros(model.n_joints) if tau is None or callable(tau) else np.array(
+            model.finite_vector(tau, 'tau', model.n_joints))
+        self._torque = tau if callable(tau) else lambda t, q, v: constant
+        try:
+            self.time = output_step * np.arange(count + 1)
+            self.q, self.v = np.zeros((count + 1, model.n)), np.zeros((count + 1, model.n))
+            self.tau = np.zeros((count + 1, model.n_joints))
+        except MemoryError:
+            raise DynamicsError(f'duration: expected a result that fits into memory, found '
+                                f'{count} states of {model.n} coordinates; take a longer '
+                                'output_step') from None
+        self.q[0], self.v[0] = start
+
+    def gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """Stiffness and damping (n_joints,) of the servo."""
+        joints = self.model.n_joints
+        return (self.model.finite_vector(self.servo.stiffness, 'stiffness', joints),
+                self.model.finite_vector(self.servo.damping, 'damping', joints))
+
+    def target(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Target positions and rates (n_joints,) of the servo."""
+        position, rate = self.servo.at(t)
+        joints = self.model.n_joints
+        return (self.model.finite_vector(position, f'target at {t:.6g} s', joints,
+                                         LARGEST_POSITION),
+                self.model.finite_vector(rate, f'target rate at {t:.6g} s', joints))
+
+    def torque(self, k: int) -> np.ndarray:
+        """Efforts that hold from output k on."""
+        value = self._torque(self.time[k], self.q[k], self.v[k])
+        self.tau[k] = self.model.finite_vector(value, 'tau', self.model.n_joints)
+        return self.tau[k]
+
+    def trajectory(self, count: int, event_time: float | None) -> Trajectory:
+        self.torque(count - 1)
+        return Trajectory(self.model.names, self.time[:count], self.q[:count], self.v[:count],
+                          self.tau[:count], event_time)
+
+
+def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
+    simulation = Simulation(run.model, step, run.q[0], run.v[0])
+    simulation.set_loads(run.wrenches)
+    stiffness, damping = run.gains() if run.servo is not None else (None, None)
+
+    def advance(k: int) -> None:
+        if run.servo is not None:
+            # The target in the middle of the step keeps the rule of second order.
+            middle = run.time[k - 1] + 0.5 * (run.time[k] - run.time[k - 1])
+            simulation.set_servo(stiffness, damping, *run.target(middle))
+        simulation.advance(inner, run.torque(k - 1))
+        run.q[k], run.v[k] = simulation.q, simulation.v
+    return advance
+
+
+def _adaptive(run: _Run, tolerance: float) -> Callable[[int], None]:
+    model, n = run.model, run.model.n
+    inputs = model.input_matrix()
+    stiffness, damping = run.gains() if run.servo is not None else (None, None)
+    refused: list[DynamicsError] = []
+
+    def rate(t, state, tau, start):
+        q, v = state[:n], state[n:]
+        if run.servo is not None:
+            target, speed = run.target(t)
+            # What the motor sees of each joint is the transpose of how it acts.
+            tau = tau + stiffness * (target - inputs.T @ q) + damping * (speed - inputs.T @ v)
+        try:
+            return np.concatenate((v, model.forward_dynamics(q, v, tau, run.wrenches)))
+        except DynamicsError as error:
+            if t == start:
+                raise
+            # A trial of too long a step: an error that is not a number makes scipy shorten it.
+            if np.isfinite(state).all():
+                refused[:] = [error]
+            return np.full(2 * n, np.nan)
+
+    def advance(k: int) -> None:
+        start, end = run.time[k - 1:k + 1]
+        refused.clear()
+        solution = solve_ivp(rate, (start, end), np.concatenate((run.q[k - 1], run.v[k - 1])),
+                             'DOP853', rtol=tolerance, atol=tolerance * 1e-2,
+                             args=(run.torque(k - 1), start))
+        if not solution.success:
+            reason = (f'shorter steps do not help: {refused[0]}' if refused
+                      else solution.message)
+            raise DynamicsError(f'the adaptive integrator stopped at {solution.t[-1]:.6g} s: '
+                                f'{reason}')
+        run.q[k], run.v[k] = solution.y[:n, -1], solution.y[n:, -1]
+    return advance
+
+
+class _Progress:
+    """One line, rewritten twice a second, from the third second on."""
+
+    def __init__(self, count: int, wanted: bool | None) -> None:
+        self._count = count
+        self._on = sys.stderr.isatty() if wanted is None else wanted
+        self._start = self._last = clock.monotonic()
+
+    def __call__(self, k: int) -> None:
+        now = clock.monotonic()
+        if not self._on or now - self._start < 3.0:
+            return
+        if now - self._last > 0.5 or k == self._count:
+            self._last = now
+            end = '\n' if k == self._count else ''
+            print(f'\rsimulating: {100.0 * k / self._count:5.1f} %, '
+                  f'{(now - self._start) * (self._count / k - 1.0):.0f} s left ', end=end,
+                  file=sys.stderr, flush=True)

@@ -1,0 +1,209 @@
+"""A running simulation: the state of a Model and the fixed-step integrator that moves it."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_dynamics import checks
+from flex_dynamics.checks import LARGEST_POSITION, Checked
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.immutable import ReadOnly
+from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, prepare
+from flex_dynamics.kernels.base.layout import DOF, PINNED
+from flex_dynamics.kernels.stepping.base_momentum import LEDGER
+from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS, advance
+from flex_dynamics.kernels.stepping.running_state import RunArrays, make_state
+from flex_dynamics.model.loads import Loads, Wrench, point_wrenches
+from flex_dynamics.model.model import MODEL_ADVICE, Model
+from flex_dynamics.simulation.divergence import why_it_failed
+
+MOST_SWEEPS = 50     # until a step is cut in halves
+AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
+
+
+class Simulation:
+    """Integrates a model in fixed steps (s); q, v (n,) and time (s) are its state.
+
+    `advance` runs up to 1000 steps in one kernel call, which allocates nothing. A servo, if set,
+    acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
+    q, v and servo may be written in place; set_state and set_servo check what they are given.
+    tolerance: error of speeds, relative, at which the sweeps of a step end; 1e-4 is enough
+    for damped motion and saves a third of the time. balance: let energy grow by the work done and
+    momentum by the impulses, and by nothing else, at the cost of a third of a sweep a step (on
+    floating and planar bases of one sweep).
+    """
+
+    q: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets positions (n,)')
+    v: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets speeds (n,)')
+    servo: ReadOnly[np.ndarray] = ReadOnly('set_servo sets its rows stiffness, damping, target, '
+                                           'target rate (4, n_joints)')
+    model: ReadOnly[Model] = ReadOnly('set_model sets the model')
+    step = Checked(lambda value: checks.positive(value, 'step', 'a positive time in s'))
+    tolerance = Checked(lambda value: checks.positive(value, 'tolerance'))
+    time = Checked(lambda value: checks.number(value, 'time', 'a time in s'))
+    balance = Checked(lambda value: checks.flag(value, 'balance'))
+
+    def __init__(self, model: Model, step: float = 1e-3, q=None, v=None, time: float = 0.0,
+                 tolerance: float = 1e-9, balance: bool = True) -> None:
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
+        prepare(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
+        self.step, self.tolerance, self.time, self.balance = step, tolerance, time, balance
+        self.sweeps = 0
+        self._servo = np.zeros((4, model.n_joints))
+        self._ledger = np.zeros(LEDGER)
+        self._loads: list[Wrench] | None = None
+        self._places: list[tuple[str, float | None]] = []
+        self._loaded: Model | None = None
+        self._q, self._v, self._a = np.zeros(model.n), np.zeros(model.n), np.zeros(model.n)
+        self.set_model(model)
+        self.set_state(self._q if q is None else q, self._v if v is None else v)
+
+    def set_model(self, model: Model) -> None:
+        """Go on with another model of the same coordinates: a payload taken up or put down."""
+        checks.instance(model, 'model', Model, MODEL_ADVICE)
+        if model.order == 'linear':
+            raise DynamicsError("order 'linear' has no recursion to step in: use simulate() with "
+                                "method 'adaptive', or order 'second'")
+        if len(self.q) != model.n:
+            raise DynamicsError(f'model: expected {len(self.q)} coordinates, found {model.n}')
+        self._refuse_other_names(model)
+        self._model = model
+        self._scratch = np.full((11, model.n), np.nan)
+        self._scratch[8] = 0.0
+        table = model._arrays[0]
+        pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
+        self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
+        self._reach = reach(model)
+        self.set_loads(self._loads)
+
+    def set_state(self, q, v) -> None:
+        """Set positions and speeds (n,); the integrator starts anew."""
+        q, v = self.model._state(q, v)
+        # A coordinate that moves no mass is told here; later a bad pivot means divergence.
+        self.model.forward_dynamics(q, v, np.zeros(self.model.n_joints))
+        self.q[:], self.v[:] = q, v
+        self._a[:] = 0.0
+        self._ledger[:] = 0.0
+
+    def set_servo(self, stiffness, damping, target, target_rate=None) -> None:
+        """Joint servo: gains N m/rad and N m s/rad, targets rad (prismatic: N/m, N s/m, m)."""
+        model, joints = self.model, self.model.n_joints
+        rate = np.zeros(joints) if target_rate is None else target_rate
+        # All are checked before one is set.
+        self.servo[:] = (model.finite_vector(stiffness, 'stiffness', joints),
+                         model.finite_vector(damping, 'damping', joints),
+                         model.finite_vector(target, 'target', joints, LARGEST_POSITION),
+                         model.finite_vector(rate, 'target_rate', joints))
+
+    def set_loads(self, loads: Loads | None) -> None:
+        """External loads that act from now on, constant in world axes; None takes them off."""
+        points = [] if loads is None else point_wrenches(self.model, loads)
+        self._loads = None if loads is None else points
+        places = [(p.frame, p.x) for p in points]
+        if places != self._places or self._loaded is not self.model:     # to build one is slow
+            self._stepped = self.model.with_sections_at(places)
+            self._places, self._loaded = places, self.model
+        carried = [self._stepped.carrier(p.frame, p.x) for p in points]
+        moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
+        self._carriers = np.array([carried[k][0] for k in moving], dtype=np.int64)
+        self._points = np.array([carried[k][1][:3, 3] for k in moving]).reshape(-1, 3)
+        self._wrenches = np.array([np.concatenate((points[k].force, points[k].moment))
+                                   for k in moving]).reshape(-1, 6)
+        nodes = len(self._stepped._tree.nodes) + 2
+        self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
+        self._set_handle()
+
+    def _set_handle(self) -> None:
+        self.handle = make_state(RunArrays(
+            self.q, self.v, self._a, self._reach, self.servo, self._scratch, self._ledger,
+            self._roots, self._root_work, self._carriers, self._points, self._wrenches,
+            *self._worlds))
+
+    def __setstate__(self, state: dict) -> None:
+        """A copied or unpickled simulation has arrays of its own, at other addresses."""
+        self.__dict__.update(state)
+        self._set_handle()
+
+    @property
+    def stepped_handle(self) -> np.ndarray:
+        """Of the model that kernels step: with a section where a wrench acts on a beam."""
+        return self._stepped._handle
+
+    @property
+    def loads(self) -> list[Wrench] | None:
+        """The external loads that act, as wrenches on points in world axes."""
+        return self._loads
+
+    def advance(self, steps: int, tau=None) -> None:
+        """Run `steps` inner steps (a whole number, 0 or more) with constant joint efforts tau
+        (n_joints,), zero if left out.
+
+        If the motion diverges, a DynamicsError names the step and the coordinate; q, v and time
+        are those after the last good step. It has diverged, too, where a mode alone bends a beam
+        by ten times its length: no field of second order means anything there, though its
+        equations may go on.
+        """
+        steps = checks.whole(steps, 'steps', 'a whole number of steps')
+        model = self._stepped
+        tau = (np.zeros(model.n_joints) if tau is None
+               else model.finite_vector(tau, 'tau', model.n_joints))
+        while steps > 0:
+            part = min(steps, AT_ONCE)
+            before = self._snapshot()
+            status, sweeps = self._run(tau, part)
+            if status:
+                self._restore(before)
+                self._stop_at_failure(tau, part, status)
+            self._count(part, 0, sweeps)
+            steps -= part
+
+    def _stop_at_failure(self, tau: np.ndarray, steps: int, status: int) -> None:
+        """Step by step up to the step that fails, so that time and state agree; then the error."""
+        for _ in range(steps):
+            before = self._snapshot()
+            status, sweeps = self._run(tau, 1)
+            if status:
+                break
+            self._count(1, 0, sweeps)
+        problem = why_it_failed(self, status, tau)
+        self._restore(before)
+        raise DynamicsError(problem)
+
+    def _run(self, tau: np.ndarray, steps: int) -> tuple[int, int]:
+        return advance(self.stepped_handle, self.handle, tau, self.step, steps, self.tolerance,
+                       MOST_SWEEPS, self.balance)
+
+    def _snapshot(self) -> list[np.ndarray]:
+        return [array.copy() for array in (self._q, self._v, self._a, self._ledger, self._scratch)]
+
+    def _restore(self, snapshot: list[np.ndarray]) -> None:
+        for array, kept in zip((self._q, self._v, self._a, self._ledger, self._scratch), snapshot,
+                               strict=True):
+            array[:] = kept
+
+    def _count(self, steps: int, status: int, sweeps: int, tau: np.ndarray | None = None) -> None:
+        """Take note of what a kernel did under efforts tau; DynamicsError if it failed."""
+        self.sweeps += sweeps
+        if status:
+            raise DynamicsError(why_it_failed(self, status, tau))
+        self.time += steps * self.step
+
+    def _refuse_other_names(self, model: Model) -> None:
+        known = getattr(self, '_model', model).names
+        for ours, theirs in zip(known, model.names, strict=True):
+            if ours != theirs:
+                raise DynamicsError(f'model: expected the coordinates {", ".join(known)}, found '
+                                    f'{theirs!r} in place of {ours!r}')
+
+
+def reach(model: Model) -> np.ndarray:
+    """Amplitudes (n,) at which a mode bends its beam by ten times its length; else infinite."""
+    limits = dict.fromkeys(model.names, np.inf)
+    for link in model.robot.links:
+        if link.flexible is None:
+            continue
+        x = np.linspace(0.0, link.flexible.length, 21)
+        for group, shapes in (('bend_y', link.flexible.bend_y), ('bend_z', link.flexible.bend_z)):
+            for k, shape in enumerate(shapes(x), 1):
+                largest = max(float(np.abs(shape).max()), 1e-9)
+                limits[f'{link.name}/{group}/{k}'] = 10.0 * link.flexible.length / largest
+    return np.array([limits[name] for name in model.names])

@@ -1,0 +1,1 @@
+"""Printed code in C, Python and LaTeX."""

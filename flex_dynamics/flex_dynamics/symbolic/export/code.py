@@ -1,0 +1,201 @@
+"""Equations as Python and C code, and as compiled functions."""
+from __future__ import annotations
+
+import ctypes
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.symbolic.export.printing import Infix, Printed, printed
+from flex_dynamics.symbolic.expressions.stumpff import stumpff
+
+if TYPE_CHECKING:
+    from flex_dynamics.symbolic.equations import Equations
+
+Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+NAME = re.compile(r'\bt\d+\b')
+PART = 100                                # statements of one C function
+LARGE = 50_000     # operations from which a compiler's optimisation takes longer than 20 s
+SYMBOL = re.compile(r'([qv])(\d+)')
+
+STUMPFF_C = """\
+static double stumpff(int order, double s)
+{
+    double term = 1.0, total = 0.0;
+    int k = order;
+    for (int j = 2; j <= order; ++j) term /= j;
+    if (s > 1.0) {
+        double t = sqrt(s), factor = 1.0, low[2] = {cos(t), sin(t) / t};
+        for (int j = 2; j <= order; ++j) {
+            low[j % 2] = (factor - low[j % 2]) / s;
+            factor /= j - 1;
+        }
+        return low[order % 2];
+    }
+    for (; fabs(term) > 1e-18; k += 2) {
+        total += term;
+        term *= -s / ((k + 1.0) * (k + 2.0));
+    }
+    return total;
+}
+"""
+
+
+def _place(name: str) -> str:
+    letter, number = SYMBOL.fullmatch(name).groups()  # type: ignore[union-attr]
+    return f'{letter}[{int(number) - 1}]'
+
+
+def harmless(name: str) -> str:
+    """A name of a robot or joint as it may stand in code: a robot's file is someone else's, and
+    its names must not end a comment or begin a statement."""
+    return re.sub(r'[^\w ./@:+-]', '_', name)
+
+
+def legend(equations: Equations) -> list[str]:
+    """What the symbols are, one line each."""
+    return [f'q[{k}], v[{k}]: {harmless(name)}' for k, name in enumerate(equations.names)]
+
+
+def _printed(equations: Equations) -> Printed:
+    return printed(equations.tape, equations.results(), Infix(_place))
+
+
+def _assignments(equations: Equations, lines: Printed, matrix: str, vector: str) -> list[str]:
+    """One assignment for each element that is not zero."""
+    n, out = equations.n, []
+    for k, text in enumerate(lines.results):
+        if text == '0.0':
+            continue
+        if k < 2 * n * n:
+            row, column = divmod(k % (n * n), n)
+            out.append(matrix.format(name='MC'[k // (n * n)], row=row, column=column,
+                                     at=row * n + column) + f' = {text}')
+        else:
+            out.append(vector.format(name='g', at=k - 2 * n * n) + f' = {text}')
+    return out
+
+
+def python_code(equations: Equations, name: str = 'terms') -> str:
+    """A module of one function (q, v) -> M, C, g. q and v (n,), or (n, k) for k states at once;
+    then M and C are (n, n, k) and g is (n, k)."""
+    lines = _printed(equations)
+    n = equations.n
+    head = ['"""' + equations.title + '.', '', *legend(equations), '"""',
+            'import numpy as np', 'from numpy import cos, sin', '']
+    if any('stumpff(' in text for _, text in lines.definitions):
+        head = [*head[:-3], 'import math', '', *head[-3:], '',
+                *inspect.getsource(stumpff).splitlines(), '']
+    body = [f'    {symbol} = {text}' for symbol, text in lines.definitions]
+    body += [f'    {text}' for text in _assignments(equations, lines, '{name}[{row}, {column}]',
+                                                    '{name}[{at}]')]
+    return '\n'.join([
+        *head, '', f'def {name}(q, v):', '    """M, C (n, n) and g (n,) at q, v (n,)."""',
+        '    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)',
+        f'    M = np.zeros(({n}, {n}, *q.shape[1:]))',
+        '    C = np.zeros_like(M)', f'    g = np.zeros(({n}, *q.shape[1:]))', *body,
+        '    return M, C, g', ''])
+
+
+def c_code(equations: Equations, name: str = 'terms') -> str:
+    """C99, no allocation: void terms(q, v, M, C, g), matrices by rows."""
+    lines = _printed(equations)
+    n = equations.n
+    parts, kept = _parts(lines.definitions, _assignments(
+        equations, lines, '{name}[{at}]', '{name}[{at}]'))
+    helper = STUMPFF_C if any('stumpff(' in text for _, text in lines.definitions) else ''
+    arguments = 'const double *q, const double *v, double *s, double *M, double *C, double *g'
+    functions, calls = [], []
+    for k, part in enumerate(parts):
+        functions += [f'static void part{k}({arguments})', '{', *part, '}', '']
+        calls.append(f'    part{k}(q, v, s, M, C, g);')
+    comment = [f'/* {equations.title}.', *(f'   {line}' for line in legend(equations)), '*/']
+    return '\n'.join([
+        *comment, '#include <math.h>', '#include <string.h>', '', helper, *functions,
+        f'/* M, C ({n} x {n}, by rows) and g ({n}) at q, v ({n}). */',
+        f'void {name}(const double *q, const double *v, double *M, double *C, double *g)', '{',
+        f'    memset(M, 0, {n * n} * sizeof(double));',
+        f'    memset(C, 0, {n * n} * sizeof(double));',
+        f'    memset(g, 0, {n} * sizeof(double));', f'    double s[{max(kept, 1)}];', *calls, '}',
+        ''])
+
+
+def _parts(definitions: list[tuple[str, str]], assignments: list[str],
+           ) -> tuple[list[list[str]], int]:
+    """Statements cut into functions, because compilers are slow with long ones; what a later one
+    needs is handed on in an array. Returns them and the length of the array."""
+    statements = definitions + [('', text) for text in assignments]
+    pieces = [statements[k:k + PART] for k in range(0, len(statements), PART)]
+    made = {name: k for k, piece in enumerate(pieces) for name, _ in piece if name}
+    used = [{name for _, text in piece for name in NAME.findall(text)} for piece in pieces]
+    handed: dict[str, int] = {}
+    for k, names in enumerate(used):
+        for name in sorted(names):
+            if made[name] < k:
+                handed.setdefault(name, len(handed))
+    parts = []
+    for k, piece in enumerate(pieces):
+        lines = [f'    const double {name} = s[{handed[name]}];'
+                 for name in sorted(used[k]) if made[name] < k]
+        for name, text in piece:
+            lines.append(f'    const double {name} = {text};' if name else f'    {text};')
+            if name in handed:
+                lines.append(f'    s[{handed[name]}] = {name};')
+        parts.append(lines)
+    return parts, len(handed)
+
+
+def numpy_function(equations: Equations) -> Function:
+    """The Python code, compiled by Python: no compiler needed, slow for large robots."""
+    space: dict[str, object] = {}
+    exec(compile(python_code(equations), f'<{equations.title}>', 'exec'), space)
+    return space['terms']  # type: ignore[return-value]
+
+
+def c_compiler() -> str | None:
+    """The C compiler of this machine, if it has one."""
+    return shutil.which(os.environ.get('CC', 'cc')) or shutil.which('gcc') or shutil.which('clang')
+
+
+def c_function(equations: Equations) -> Function:
+    """The C code, compiled and loaded; nothing of it stays on the disk."""
+    compiler = c_compiler()
+    if compiler is None:
+        raise DynamicsError("export 'c': expected a C compiler (cc, gcc or clang, or one named in "
+                            "the environment's CC), found none; use 'numpy'")
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder) / 'terms.c', Path(folder) / 'terms.so'
+        source.write_text(c_code(equations))
+        level = '-O1' if equations.operations < LARGE else '-O0'
+        done = subprocess.run(
+            [compiler, '-std=c99', level, '-fPIC', '-shared', '-o', str(library), str(source),
+             '-lm'], capture_output=True, text=True)
+        if done.returncode:
+            raise DynamicsError(f"export 'c': expected {compiler} to compile the code, found: "
+                                f'{done.stderr.strip()[:500]}')
+        function = ctypes.CDLL(str(library)).terms
+    function.argtypes, function.restype = [ctypes.c_void_p] * 5, None
+    n = equations.n
+    size = n * n
+    masses, rates = slice(2 * n, 2 * n + size), slice(2 * n + size, 2 * n + 2 * size)
+    starts = (0, 8 * n, 8 * masses.start, 8 * rates.start, 8 * rates.stop)
+    length = rates.stop + n
+    buffer = ctypes.c_double * length
+
+    def terms(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        numbers = np.empty(length)       # q, v, M, C, g: one array, because an address costs 1 us
+        numbers[:n], numbers[n:2 * n] = q, v
+        at = ctypes.addressof(buffer.from_buffer(numbers.data))
+        function(*[at + start for start in starts])
+        return numbers[masses].reshape(n, n), numbers[rates].reshape(n, n), numbers[-n:]
+
+    return terms

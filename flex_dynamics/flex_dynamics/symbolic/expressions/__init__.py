@@ -1,0 +1,1 @@
+"""Expressions as a tape of operations, as sympy has them, and simplified."""

@@ -1,0 +1,1 @@
+"""The methods of derivation: Lagrange, dual screws, elastic joints."""
