@@ -221,19 +221,18 @@ def simulator(sync: str) -> Target:
 
 def run_simulator(target: Target, node: Any) -> None:
     def after(count: int) -> None:
-        if node.failure or count % 200 == 0:
+        if node.machine.failure or count % 200 == 0:
             node.reset(state=True, clock=True, payloads=True)
-        if not node.playing:
+        if not node.machine.playing:
             node.play(True)
-        for data, info in polled_subscription.waiting(node._commands):
-            node._receive(data, info)
+        node.commands.poll()
         node._wrenches.take()
         node._advance()
         encoders, gauges, imus = node._sensors
         finite('state', node.plant.q, node.plant.v)
         readings = [*encoders.values(), gauges.values(), *imus.values()]
         finite('readings', *(one for one in readings if one is not None))
-        target.time = node.now
+        target.time = node.machine.stamp_ns
         diagnose(node, count)
     target.after = after
 

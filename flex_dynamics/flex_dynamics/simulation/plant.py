@@ -12,8 +12,8 @@ from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, prepare
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import driven_period
 from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
-from flex_dynamics.nodes.effort_gate import EffortGate, driven_places
-from flex_dynamics.nodes.joint_stops import JointStops
+from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
+from flex_dynamics.simulation.joint_stops import JointStops
 from flex_dynamics.simulation.simulation import MOST_SWEEPS
 
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
@@ -47,7 +47,7 @@ class Plant:
         self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
         self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
         self._kept = np.zeros((3, model.n))
-        self.gate = EffortGate(model.robot, model.names[:model.n_joints], self._motors)
+        self.commands = CommandLimits(model.robot, model.names[:model.n_joints], self._motors)
         self._driven = np.zeros(model.n_joints)
         self._driven[driven_places(model.robot, model.names[:model.n_joints])] = 1.0
         self.stops = JointStops(model, self._motors) if stops else None
@@ -109,7 +109,7 @@ class Plant:
         """Back to the start, at rest, with no command and no push."""
         self.simulation.set_state(self._start(self.model), np.zeros(self.model.n))
         self.simulation.time = 0.0
-        self.gate.reset()
+        self.commands.reset()
         if self.stops:
             self.stops.release()
         self.wrenches = ()

@@ -106,7 +106,7 @@ class WrenchInput:
         timing = self._simulator.timing
         for push in acting:
             if (tick - push.begin) % max(1, round(TOLD / timing.period)) == 0:
-                push.message.header.stamp = stamp(timing.stamp(tick))
+                push.message.header.stamp = stamp(timing.stamp_ns(tick))
                 self._applied.publish(push.message)
         return [(push.frame, push.x, push.wrench) for push in acting]
 
@@ -151,7 +151,7 @@ class WrenchInput:
         return response
 
     def _push(self, message: WrenchStamped, duration: float) -> Push:
-        simulator = self._simulator
+        simulator, machine = self._simulator, self._simulator.machine
         frame, x = place(simulator.model, message.header.frame_id)
         force, torque = message.wrench.force, message.wrench.torque
         wrench = np.array([force.x, force.y, force.z, torque.x, torque.y, torque.z])
@@ -160,9 +160,9 @@ class WrenchInput:
                                 f'of at most {LARGEST:g}, found force {wrench[:3]} N, torque '
                                 f'{wrench[3:]} N m')
         period, when = simulator.timing.period, nanoseconds(message.header.stamp)
-        if when - simulator.now > 1e9 * AHEAD:
+        if when - machine.stamp_ns > 1e9 * AHEAD:
             raise DynamicsError(f'wrench on {message.header.frame_id!r}: its stamp, '
                                 f'{1e-9 * when:.0f} s, is more than an hour after the present of '
-                                f'the simulation, {1e-9 * simulator.now:.1f} s')
-        begin = max(simulator.tick, round(1e-9 * when / period))
+                                f'the simulation, {1e-9 * machine.stamp_ns:.1f} s')
+        begin = max(machine.tick, round(1e-9 * when / period))
         return Push(message, frame, x, wrench, begin, begin + max(1, round(duration / period)))

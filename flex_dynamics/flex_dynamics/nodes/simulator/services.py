@@ -46,13 +46,18 @@ class SimulationServices:
                 (StepSimulation, 'step_simulation', self._step_simulation)):
             simulator.create_service(kind, f'~/{name}', callback, callback_group=group)
 
+    def steps_ended(self, why: str) -> None:
+        """Steps that were asked for ended before the last, if there is a reason."""
+        if why:
+            self.stepped(why)
+
     def stepped(self, problem: str) -> None:
         """The steps asked for are done, or ended by `problem`."""
         if self._step is not None and not self._step.done():
             self._step.set_result(problem)
 
     def _state(self) -> int:
-        if self._simulator.playing:
+        if self._simulator.machine.playing:
             return SimulationState.STATE_PLAYING
         return SimulationState.STATE_STOPPED if self._stopped else SimulationState.STATE_PAUSED
 
@@ -69,16 +74,16 @@ class SimulationServices:
     def _set(self, request: Any, response: Any) -> Any:
         wanted, simulator = request.state.state, self._simulator
         kinds = SimulationState
-        if wanted == self._state() and not simulator.stepping:
+        if wanted == self._state() and not simulator.machine.granted:
             return answer(response, SetSimulationState.Response.ALREADY_IN_TARGET_STATE,
                           'already in that state')
         if wanted not in (kinds.STATE_STOPPED, kinds.STATE_PLAYING, kinds.STATE_PAUSED,
                           kinds.STATE_QUITTING):
             return answer(response, SetSimulationState.Response.INCORRECT_TRANSITION,
                           f'expected stopped, playing, paused or quitting, found state {wanted}')
-        if wanted == kinds.STATE_PLAYING and simulator.failure:
+        if wanted == kinds.STATE_PLAYING and simulator.machine.failure:
             return answer(response, SetSimulationState.Response.STATE_TRANSITION_ERROR,
-                          f'reset first: {simulator.failure}')
+                          f'reset first: {simulator.machine.failure}')
         if wanted == kinds.STATE_PAUSED and self._stopped:
             return answer(response, SetSimulationState.Response.INCORRECT_TRANSITION,
                           'stopped: expected playing next')
@@ -106,11 +111,11 @@ class SimulationServices:
         return answer(response)
 
     async def _step_simulation(self, request: Any, response: Any) -> Any:
-        simulator = self._simulator
+        simulator, machine = self._simulator, self._simulator.machine
         busy = self._step is not None and not self._step.done()
-        if simulator.playing or busy or simulator.failure:
-            why = simulator.failure or ('steps of another request are under way' if busy
-                                        else 'pause the simulation before stepping it')
+        if machine.playing or busy or machine.failure:
+            why = machine.failure or ('steps of another request are under way' if busy
+                                      else 'pause the simulation before stepping it')
             return answer(response, Result.RESULT_INCORRECT_STATE, why)
         if request.steps < 1:
             return answer(response, Result.RESULT_OPERATION_FAILED,

@@ -1,4 +1,4 @@
-"""The door for commands: what is not a good effort command never reaches the plant."""
+"""Commands by joint name, checked and limited: a bad command never reaches the plant."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -6,17 +6,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from flex_description import Limits, Robot
+from flex_dynamics.all_finite import within
 from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS, prepare
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import take_command
-from flex_ros.message_guard import LARGEST, within
+
+LARGEST = 1e9      # of any number in a command, in SI units
 
 
 class CommandError(ValueError):
     """A command that was refused; the text is for /diagnostics."""
 
 
-KINDS = ('effort', 'position', 'velocity')
+FIELDS = ('effort', 'position', 'velocity')
 
 
 def driven_places(robot: Robot, names: Sequence[str]) -> list[int]:
@@ -25,7 +27,7 @@ def driven_places(robot: Robot, names: Sequence[str]) -> list[int]:
     return [at for at, name in enumerate(names) if name in joints]
 
 
-class EffortGate:
+class CommandLimits:
     """Efforts, and targets of the drives, by joint name, checked and limited.
 
     A command names any joints in any order. Joints that it does not name keep their last command.
@@ -65,10 +67,10 @@ class EffortGate:
     def accept(self, names: Sequence[str], effort, position=(), velocity=()) -> None:
         """Take a command, or raise CommandError and leave everything as it was."""
         given = [np.asarray(values, dtype=float) for values in (effort, position, velocity)]
-        if not all(map(within, given)):
+        if not all(within(values, LARGEST) for values in given):
             self._check(names, *given)       # says it of NaN and infinity
-            kind, values = next((kind, values) for kind, values in zip(KINDS, given)
-                                if not within(values))
+            kind, values = next((kind, values) for kind, values in zip(FIELDS, given)
+                                if not within(values, LARGEST))
             raise CommandError(f'{kind}: expected at most {LARGEST:g}, found '
                                f'{values[np.argmax(np.abs(values))]:g}')
         if (self._driven >= 0 and names == self.names
@@ -99,7 +101,7 @@ class EffortGate:
         self.limited += cut
 
     def _check(self, names: Sequence[str], *given) -> tuple[list[int], np.ndarray]:
-        """Which of KINDS a command has, and its numbers (kinds, names); CommandError if it is
+        """Which of FIELDS a command has, and its numbers (kinds, names); CommandError if it is
         not a good one."""
         if list(names) != self._known:
             self._learn(names)
@@ -108,13 +110,13 @@ class EffortGate:
         kinds = [kind for kind, values in enumerate(given) if len(values)]
         for kind in kinds:
             if len(given[kind]) != len(self._known):
-                raise CommandError(f'{KINDS[kind]}: expected {len(self._known)} numbers, one a '
+                raise CommandError(f'{FIELDS[kind]}: expected {len(self._known)} numbers, one a '
                                    f'name, found {len(given[kind])}')
         values = np.array([given[kind] for kind in kinds], dtype=float)
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             row, column = bad[0]
-            raise CommandError(f'{KINDS[kinds[row]]}: expected finite numbers, found '
+            raise CommandError(f'{FIELDS[kinds[row]]}: expected finite numbers, found '
                                f'{values[row, column]} for {self._known[column]}')
         return kinds, values
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flex_dynamics.nodes.effort_gate import CommandError
+from flex_dynamics.simulation.command_limits import CommandError
 
 GAP = 1000        # more lost messages in a row are none of the same publisher
 FRESH = 0.5       # s for which a list of publishers is good

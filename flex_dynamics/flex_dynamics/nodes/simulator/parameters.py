@@ -1,8 +1,7 @@
 """Parameters of the simulator node, declared, checked, and the plant that they describe."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from rclpy.node import Node
@@ -10,37 +9,11 @@ from rclpy.node import Node
 from flex_description import Limits
 from flex_dynamics import Model
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
-from flex_dynamics.nodes.plant import Drives, Plant
-from flex_ros.live_parameters import LiveParameters
-from flex_ros.parameters import NodeError, declare
+from flex_dynamics.simulation.pacing import Timing
+from flex_dynamics.simulation.plant import Drives, Plant
+from flex_ros.parameters import LiveParameters, NodeError, declare
 
 STRONGEST = 1e12         # gain of a drive, N m/rad or N m s/rad
-
-
-@dataclass(frozen=True)
-class Timing:
-    """How simulated time passes; all in s, and the factor in simulated s a wall s."""
-
-    step: float
-    steps: int                  # inner steps a period
-    lockstep: bool
-    real_time_factor: float
-    command_timeout: float
-    lockstep_timeout: float
-    hold_on_silence: bool       # keep the last command; else no effort
-    wait_for_command: bool
-    start_paused: bool
-    clock_every: int            # periods from one clock message to the next
-    thread_priority: int        # SCHED_FIFO; 0: none
-
-    @cached_property
-    def period(self) -> float:
-        """From one state to the next."""
-        return self.steps * self.step
-
-    def stamp(self, tick: int) -> int:
-        """Simulated time after so many periods, ns; counted, so that it does not drift."""
-        return round(tick * self.period * 1e9)
 
 
 def declare_timing(node: Node) -> Timing:

@@ -18,8 +18,8 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import Imu, JointState
 
 from flex_dynamics import Sensors
-from flex_dynamics.nodes.plant import Plant
-from flex_dynamics.nodes.sensor_parameters import SensorParameters
+from flex_dynamics.nodes.simulator.sensor_parameters import SensorParameters
+from flex_dynamics.simulation.plant import Plant
 from flex_dynamics.simulation.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
 from flex_ros.cdr.fixed_layout import FixedLayoutPublisher

@@ -12,7 +12,7 @@ import numpy as np
 
 from flex_description import Robot
 from flex_dynamics import DynamicsError
-from flex_dynamics.nodes.wrench_input import place
+from flex_dynamics.nodes.simulator.wrenches import place
 from flex_msgs.srv import AttachPayload, DetachPayload
 from flex_ros.message_guard import CALCULATION_ERRORS, shortened
 
