@@ -1,11 +1,7 @@
-"""The one exception a bad robot raises, and the words that it is made of."""
+"""RobotError, the one exception of this package, and helpers for its messages."""
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
-LONGEST_WORD, LONGEST_MESSAGE = 200, 1000   # characters of a message that somebody would read
-LISTED = 20                                 # known names that are listed before "and more"
+LONGEST_WORD, LONGEST_MESSAGE = 200, 1000   # characters
 
 
 class RobotError(ValueError):
@@ -57,40 +53,3 @@ def quoted(text: object) -> str:
 def cut(text: str) -> str:
     """A name without quotes, cut where nobody would read on."""
     return text if len(text) <= 80 else f'{text[:77]}...'
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`did you mean "..."?` for a misspelt word, or the list of known ones."""
-    names = sorted(known)
-    # The comparison takes the product of the lengths: no name that long is a misprint.
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6) if len(word) <= 100 else []
-    if close:
-        return f'did you mean {quoted(close[0])}?'
-    if not names:
-        return 'none is known'
-    more = f' and {len(names) - LISTED} more' if len(names) > LISTED else ''
-    return f'known: {", ".join(cut(name) for name in names[:LISTED])}{more}'
-
-
-def misspelt(word: str, known: Iterable[str]) -> str | None:
-    """The known name of which `word` is a misprint: one slip in four letters, or None."""
-    slips = max(1, min(len(word), 12) // 4)
-    best = None
-    for name in sorted(known):
-        if abs(len(name) - len(word)) <= slips and (found := _slips(word, name)) <= slips:
-            best, slips = name, found - 1
-    return best
-
-
-def _slips(a: str, b: str) -> int:
-    """Letters to insert, delete, replace or swap with the next one to make a into b."""
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, 1):
-        older, before, row = before, row, [i]
-        for j, y in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-    return row[-1]

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flex_description.element import Element
-
 Dimensions = dict[str, np.ndarray]
 
 
@@ -85,9 +83,6 @@ SHAPES: dict[str, tuple[tuple[str, ...], Callable[[Dimensions], SectionValues]]]
     'i': (('width', 'height', 'web_thickness', 'flange_thickness'), i_beam),
     'given': (('A', 'Iy', 'Iz', 'J'), given),
 }
-# Of a hollow section: thinner walls are lost in the rounding of outline minus hole.
-THINNEST = 1e-6
-UNITS = {'A': 'm2', 'Iy': 'm4', 'Iz': 'm4', 'J': 'm4'}
 
 
 @dataclass(frozen=True)
@@ -107,36 +102,3 @@ def taper(start: Section, end: Section, s: np.ndarray) -> SectionValues:
     dimensions = {name: (1 - s) * value + s * end.dimensions[name]
                   for name, value in start.dimensions.items()}
     return SHAPES[start.shape][1](dimensions)
-
-
-def read_section(element: Element) -> Section:
-    """<section shape=... dimensions/> or <section A= Iy= Iz= J=/>."""
-    default = 'given' if 'A' in element.attributes else None
-    shape = element.choice('shape', SHAPES, default)
-    names = SHAPES[shape][0]
-    element.allow({'shape', *names})
-    dimensions = {name: element.number(name, above=0.0, unit=UNITS.get(name, 'm'))
-                  for name in names}
-    _check_walls(element, shape, dimensions)
-    return Section(shape, dimensions)
-
-
-def _check_walls(element: Element, shape: str, d: dict[str, float]) -> None:
-    """The wall must leave a section with area, and fit in the outline."""
-    if shape == 'hollow_circle' and d['inner_radius'] >= d['outer_radius'] * (1 - THINNEST):
-        element.fail('inner_radius', f'less than outer_radius {d["outer_radius"]:g}, by at least '
-                                     f'{THINNEST:g} of it')
-    if shape == 'hollow_rectangle':
-        side = min(d['width'], d['height'])
-        if 2 * d['thickness'] >= side:
-            element.fail('thickness', f'less than half of the smaller side, {side / 2:g}')
-        if d['thickness'] < THINNEST * side:
-            element.fail('thickness', f'at least {THINNEST:g} of the smaller side, '
-                                      f'{THINNEST * side:g}')
-    if (shape == 'i' and d['web_thickness'] < THINNEST * d['width']
-            and d['flange_thickness'] < THINNEST * d['height']):
-        element.fail('flange_thickness', f'at least {THINNEST:g} of height {d["height"]:g}')
-    if shape == 'i' and d['web_thickness'] > d['width']:
-        element.fail('web_thickness', f'not more than width {d["width"]:g}')
-    if shape == 'i' and 2 * d['flange_thickness'] >= d['height']:
-        element.fail('flange_thickness', f'less than half of height {d["height"]:g}')

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from flex_description.robot import Inertia, Robot
+from flex_description import Inertia, Robot
 from flex_dynamics import checks
 from flex_dynamics.algebra.eigenvectors import inertia_fault
 from flex_dynamics.build import constant_matrices

@@ -11,8 +11,7 @@ from typing import Any
 
 import yaml
 
-from flex_description.reading.limits import DEEPEST, LimitError
-from flex_description.reading.sizes import HEAVIEST
+from flex_description.reading.limits import DEEPEST, HEAVIEST, LimitError
 
 LONGEST_NUMBER = 100    # characters
 # Tags of xacro for values with a unit, and how many SI units that is.

@@ -5,18 +5,10 @@ stay between 0 and 1.
 """
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
+from flex_description.math import gauss_stations
 from flex_description.shapes.base import ModeShapes
-
-
-@cache
-def gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre stations and weights on [0, 1]."""
-    x, w = np.polynomial.legendre.leggauss(points)
-    return 0.5 * (x + 1.0), 0.5 * w
 
 
 class BeamFunctions(ModeShapes):
@@ -50,7 +42,7 @@ class BeamFunctions(ModeShapes):
         mass, coupling, inertia: the tip's m, m c, J divided by rho A (torsion: only `mass`,
         meaning J / rho Ip).
         """
-        x, w = gauss(100)
+        x, w = gauss_stations((0.0, 1.0), 100)
         end = np.array([self.length])
         tip, slope = self(end)[:, 0], self(end, 1)[:, 0]
         norm = (self(x * self.length)**2 @ w * self.length + mass * tip**2

@@ -35,7 +35,7 @@ PINNED = ('pinned-pinned', 'pinned-free')
 MAX_MODES = 20
 
 
-class Beam(Protocol):
+class BeamLike(Protocol):
     """What the shapes need to know of a beam."""
 
     @property
@@ -47,7 +47,7 @@ class Beam(Protocol):
     def properties(self, x: np.ndarray) -> BeamProperties: ...
 
 
-def build_shapes(basis: str, counts: tuple[int, int, int], beam: Beam,
+def build_shapes(basis: str, counts: tuple[int, int, int], beam: BeamLike,
                  tip: TipLoad | None = None, masses: Sequence[LumpedMass] = (),
                  options: Mapping[str, Any] | None = None,
                  ) -> tuple[ModeShapes, ModeShapes, ModeShapes]:
@@ -70,7 +70,7 @@ def build_shapes(basis: str, counts: tuple[int, int, int], beam: Beam,
     if basis == 'expression':
         return _from_expressions(counts, float(beam.length), options)
     tip = tip or TipLoad()
-    planes = [_Plane(beam, tip, masses, kind) for kind in ('y', 'z', 'twist')]
+    planes = [BeamPlane(beam, tip, masses, kind) for kind in ('y', 'z', 'twist')]
     y, z, twist = (_shapes(basis, count, plane, raw) if count else NoShapes(beam.length)
                    for count, plane in zip(counts, planes, strict=True))
     return y, z, twist
@@ -108,10 +108,11 @@ def _from_expressions(counts: tuple[int, int, int], length: float, options: Mapp
     return shapes[0], shapes[1], shapes[2]
 
 
-class _Plane:
+class BeamPlane:
     """One direction of deformation of a beam: bending 'y' or 'z', or 'twist'."""
 
-    def __init__(self, beam: Beam, tip: TipLoad, masses: Sequence[LumpedMass], kind: str) -> None:
+    def __init__(self, beam: BeamLike, tip: TipLoad, masses: Sequence[LumpedMass],
+                 kind: str) -> None:
         self.beam, self.kind, self.length = beam, kind, float(beam.length)
         self.order = 1 if kind == 'twist' else 2
         # what sits on the root section does not move with the shapes
@@ -170,17 +171,17 @@ class _Plane:
         return FiniteElements(self.order, self.length, stations, lumps, self.stiffness, self.mass)
 
 
-def _shapes(basis: str, count: int, plane: _Plane, raw: bool) -> ModeShapes:
+def _shapes(basis: str, count: int, plane: BeamPlane, raw: bool) -> ModeShapes:
     if basis == 'polynomial':
         return ClampedPolynomials(plane.length, count, plane.order)
     if basis != 'fe' and plane.uniform and not plane.lumps:
         return _closed_form(basis, count, plane, raw)
     if raw:
         raise ShapeError("normalization: 'raw' is for uniform beams without lumped masses")
-    return _by_elements(basis, count, plane)
+    return shapes_by_elements(basis, count, plane)
 
 
-def _closed_form(basis: str, count: int, plane: _Plane, raw: bool) -> ModeShapes:
+def _closed_form(basis: str, count: int, plane: BeamPlane, raw: bool) -> ModeShapes:
     length = plane.length
     if basis == 'craig-bampton':
         build: Callable[..., ModeShapes] = (
@@ -205,7 +206,7 @@ def _closed_form(basis: str, count: int, plane: _Plane, raw: bool) -> ModeShapes
     return shapes.mass_normalised(mass * length, coupling * length**2, inertia * length**3)
 
 
-def _by_elements(basis: str, count: int, plane: _Plane) -> ModeShapes:
+def shapes_by_elements(basis: str, count: int, plane: BeamPlane) -> ModeShapes:
     with_tip = basis in ('clamped-mass', 'fe')
     elements = plane.elements(count, [*plane.lumps, plane.tip] if with_tip else plane.lumps)
     end, bending = elements.end, plane.order == 2

@@ -32,7 +32,7 @@ Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Tree:
+class Formula:
     """A formula, or a part of one. jet: value and derivatives at stations x; bounds: of its value
     on intervals from low to high; both of a beam of the length given."""
 
@@ -43,49 +43,49 @@ class Tree:
         return self.jet(x, length)
 
 
-def _constant(value: Callable[[float], float]) -> Tree:
+def _constant(value: Callable[[float], float]) -> Formula:
     def jet(x: np.ndarray, length: float) -> Jet:
         zero = np.zeros_like(x)
         return zero + value(length), zero, zero
-    return Tree(jet, lambda low, high, length: (np.full_like(low, value(length)),) * 2)
+    return Formula(jet, lambda low, high, length: (np.full_like(low, value(length)),) * 2)
 
 
-_station = Tree(lambda x, length: (x, np.ones_like(x), np.zeros_like(x)),
+_station = Formula(lambda x, length: (x, np.ones_like(x), np.zeros_like(x)),
                 lambda low, high, length: (low, high))
 
 
 def _chain(outer: Callable[[np.ndarray], Jet], bounds: Callable[[Bounds], Bounds],
-           inner: Tree) -> Tree:
+           inner: Formula) -> Formula:
     """Faa di Bruno to second order."""
     def jet(x: np.ndarray, length: float) -> Jet:
         u, du, ddu = inner(x, length)
         f, df, ddf = outer(u)
         return f, df * du, ddf * du**2 + df * ddu
-    return Tree(jet, lambda low, high, length: bounds(inner.bounds(low, high, length)))
+    return Formula(jet, lambda low, high, length: bounds(inner.bounds(low, high, length)))
 
 
-def _both(left: Tree, right: Tree, bounds: Callable[[Bounds, Bounds], Bounds],
+def _both(left: Formula, right: Formula, bounds: Callable[[Bounds, Bounds], Bounds],
           ) -> Callable[[np.ndarray, np.ndarray, float], Bounds]:
     return lambda low, high, length: bounds(left.bounds(low, high, length),
                                             right.bounds(low, high, length))
 
 
-def _add(left: Tree, right: Tree, sign: float) -> Tree:
+def _add(left: Formula, right: Formula, sign: float) -> Formula:
     def jet(x: np.ndarray, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2]
-    return Tree(jet, _both(left, right, lambda a, b: intervals.add(a, b, sign)))
+    return Formula(jet, _both(left, right, lambda a, b: intervals.add(a, b, sign)))
 
 
-def _multiply(left: Tree, right: Tree) -> Tree:
+def _multiply(left: Formula, right: Formula) -> Formula:
     def jet(x: np.ndarray, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return (a[0] * b[0], a[1] * b[0] + a[0] * b[1],
                 a[2] * b[0] + 2.0 * a[1] * b[1] + a[0] * b[2])
-    return Tree(jet, _both(left, right, intervals.multiply))
+    return Formula(jet, _both(left, right, intervals.multiply))
 
 
-def _power(base: Tree, exponent: Tree) -> Tree:
+def _power(base: Formula, exponent: Formula) -> Formula:
     def jet(x: np.ndarray, length: float) -> Jet:
         a, b = base(x, length), exponent(x, length)
         if not np.any(b[1]) and not np.any(b[2]):
@@ -101,7 +101,7 @@ def _power(base: Tree, exponent: Tree) -> Tree:
         bend = b[2] * log + 2.0 * b[1] * dlog + b[0] * (a[2] / a[0] - dlog**2)
         value = a[0]**b[0]
         return value, value * rate, value * (rate**2 + bend)
-    return Tree(jet, _both(base, exponent, intervals.power))
+    return Formula(jet, _both(base, exponent, intervals.power))
 
 
 def _sqrt(u: np.ndarray) -> Jet:
@@ -140,7 +140,7 @@ class _Parser:
         self.tokens.append(_Token('', len(text) + 1))
         self.depth = 0
 
-    def parse(self) -> Tree:
+    def parse(self) -> Formula:
         tree = self._sum()
         if self.tokens[0].text:
             raise self._error('an operator or the end')
@@ -156,13 +156,13 @@ class _Parser:
         """The next token if it is one of these, else ''."""
         return self.tokens.pop(0).text if self.tokens[0].text in texts else ''
 
-    def _sum(self) -> Tree:
+    def _sum(self) -> Formula:
         tree = self._product()
         while sign := self._take('+', '-'):
             tree = _add(tree, self._product(), 1.0 if sign == '+' else -1.0)
         return tree
 
-    def _product(self) -> Tree:
+    def _product(self) -> Formula:
         tree = self._unary()
         while operator := self._take('*', '/'):
             right = self._unary()
@@ -170,7 +170,7 @@ class _Parser:
                 _inverse, intervals.inverse, right))
         return tree
 
-    def _unary(self) -> Tree:
+    def _unary(self) -> Formula:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ShapeError(f'expression: nested deeper than {MAX_DEPTH} levels')
@@ -186,7 +186,7 @@ class _Parser:
         self.depth -= 1
         return tree
 
-    def _atom(self) -> Tree:
+    def _atom(self) -> Formula:
         token = self.tokens[0].text
         if self._take('('):
             return self._closed()
@@ -206,18 +206,18 @@ class _Parser:
             return _constant(lambda length: number)
         raise self._error(f"a number, x, L, pi, {', '.join(FUNCTIONS)} or '('")
 
-    def _closed(self) -> Tree:
+    def _closed(self) -> Formula:
         tree = self._sum()
         if not self._take(')'):
             raise self._error("')'")
         return tree
 
 
-def _bounds(tree: Tree, length: float, low: np.ndarray, high: np.ndarray) -> Bounds:
+def _bounds(tree: Formula, length: float, low: np.ndarray, high: np.ndarray) -> Bounds:
     return tree.bounds(low, high, length)
 
 
-def parse(text: str) -> Tree:
+def parse(text: str) -> Formula:
     """The tree of a formula; ShapeError says at which column it is wrong."""
     return _Parser(text).parse()
 

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.polynomial import legendre
 from scipy.linalg import LinAlgWarning, eigh, solve
 
+from flex_description.math import gauss_legendre, gauss_stations
 from flex_description.shapes.base import ModeShapes, ShapeError
 
 DEGREE = 15
+STATIONS = DEGREE + 6     # Gauss stations an element
 
 
 class PiecewisePolynomials(ModeShapes):
@@ -76,7 +78,7 @@ def _element(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
         bubble = legendre.legint(np.eye(degree - order + 1)[-1], order, lbnd=-1)
         functions[degree] = np.resize(np.r_[bubble, np.zeros(DEGREE)], DEGREE + 1)
         functions[degree] *= np.sqrt(degree - order + 0.5)
-    xi, weights = legendre.leggauss(DEGREE + 6)
+    xi, weights = gauss_legendre(STATIONS)
     values = legendre.legval(xi, functions.T)
     return functions, xi, weights, values, legendre.legval(xi, legendre.legder(functions.T, order))
 
@@ -124,10 +126,8 @@ class FiniteElements:
                 self.mass[node + 1, node + 1] += lump.inertia / length
 
     def _integral(self, density: Callable[[np.ndarray], np.ndarray]) -> float:
-        _, xi, weights, _, _ = _element(self.order)
-        half = 0.5 * np.diff(self.edges)[:, None]
-        s = self.edges[:-1, None] + half * (xi + 1.0)
-        return float(np.sum(half * weights * density(s.ravel()).reshape(s.shape)))
+        s, weights = gauss_stations(self.edges, STATIONS)
+        return float(np.sum(weights * density(s)))
 
     def modes(self, held: Sequence[int], count: int, rigid: int = 0) -> PiecewisePolynomials:
         """The first `count` modes with the `held` degrees of freedom fixed, `rigid` ones left

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from flex_description.errors import cut
-from flex_description.reading.files import LARGEST_TABLE, MEGABYTE, FileError, read_bytes
+from flex_description.files import LARGEST_TABLE, MEGABYTE, FileError, read_bytes
 from flex_description.shapes.base import ModeShapes, ShapeError
 
 SPLINE_DEGREE = 5

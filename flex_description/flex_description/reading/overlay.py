@@ -12,12 +12,13 @@ from pathlib import Path
 
 import yaml
 
-from flex_description.element import Element
-from flex_description.errors import RobotError, cut, nearest, quoted
+from flex_description.errors import RobotError, cut, quoted
+from flex_description.files import LARGEST_YAML, read_text
 from flex_description.reading.bounded_yaml import compose
-from flex_description.reading.files import LARGEST_YAML, read_text
+from flex_description.reading.element import Element
 from flex_description.reading.limits import LimitError
-from flex_description.source import bundled_overlay
+from flex_description.reading.source import bundled_overlay
+from flex_description.suggestion import suggestion
 
 # top-level key: element tag and the attribute that a mapping's keys give
 TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', 'joint'),
@@ -77,7 +78,7 @@ def _elements(text: str, source: str) -> list[Element]:
     for key, value in _items(top, source, 'the overlay'):
         if key.value not in TOP:
             raise RobotError(f'overlay: expected only known keys, found {quoted(key.value)}; '
-                             f'{nearest(key.value, TOP)}', source, _line(key))
+                             f'{suggestion(key.value, TOP)}', source, _line(key))
         tag, identity = TOP[key.value]
         if tag == 'gravity':
             found.append(_element(tag, value, source, _line(key)))

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from flex_description.beam import quadrature
-from flex_description.element import Element
 from flex_description.errors import RobotError
-from flex_description.flexible import FlexibleParts
-from flex_description.inertia import add, lumped, moved
-from flex_description.outboard import about
+from flex_description.math import gauss_stations
+from flex_description.reading.element import Element
+from flex_description.reading.flexible import FlexibleParts
+from flex_description.rigid_inertia import combined, lumped_inertia, tensor_about, transformed
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass
 from flex_description.shapes.base import ModeShapes, ShapeError
 from flex_description.shapes.build import BASES, MAX_MODES, PINNED, build_shapes
@@ -94,7 +93,7 @@ def _default_count(element: Element, basis: str, name: str) -> int:
 def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None:
     """Users' shapes may repeat one another, and then no amplitude is determined."""
     for name, shape in zip(COUNTS, shapes):
-        x, weight = quadrature(tuple(shape.breakpoints), 64)
+        x, weight = gauss_stations(shape.breakpoints, 64)
         values = shape(x) * np.sqrt(weight)
         sizes = np.linalg.norm(values, axis=1)
         if np.any(sizes == 0.0) or (shape.count and np.linalg.svd(
@@ -126,9 +125,9 @@ def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:
 def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
            element: Element) -> tuple[tuple[LumpedMass, ...], TipLoad]:
     """Bodies before the end, and the load at the end: `auto` sums what hangs there."""
-    to_beam = np.linalg.inv(parts.origin)
-    bodies = [(x, moved(body, to_beam)) for x, body in carried]
-    bodies += [(mass.x, lumped(mass)) for mass in parts.masses]
+    to_beam = np.asarray(np.linalg.inv(parts.origin), dtype=float)
+    bodies = [(x, transformed(body, to_beam)) for x, body in carried]
+    bodies += [(mass.x, lumped_inertia(mass)) for mass in parts.masses]
     near = parts.beam.length * (1.0 - AT_TIP)
     inner = tuple(LumpedMass(x, body.mass, body.centre - np.array([x, 0.0, 0.0]), body.tensor)
                   for x, body in bodies if x < near)
@@ -138,11 +137,11 @@ def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
         if name in element.attributes:
             raise element.error(f'{name}: expected together with a number for tip_mass, found '
                                 'tip_mass "auto", which computes it')
-    load = add(body for x, body in bodies if x >= near)
+    load = combined(body for x, body in bodies if x >= near)
     if load is None:
         return inner, TipLoad()
     end = np.array([parts.beam.length, 0.0, 0.0])
-    ix, iy, iz = np.diag(about(load, end))
+    ix, iy, iz = np.diag(tensor_about(load, end))
     return inner, TipLoad(load.mass, float(ix), float(iy), float(iz),
                           offset=float(load.centre[0] - end[0]))
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from flex_description.reading.expressions import ExpressionError, Function
-from flex_description.reading.limits import LimitError
-from flex_description.reading.sizes import (
+from flex_description.reading.limits import (
     CONTAINERS,
     LONGEST_LIST,
+    LimitError,
     bounded,
     check_product,
     check_width,
 )
+from flex_description.reading.xacro.expressions import ExpressionError, Function
 
 # Methods that neither change their object nor make more than the product of their arguments.
 STRING = ('capitalize', 'casefold', 'count', 'endswith', 'find', 'index', 'isalnum', 'isalpha',
@@ -101,7 +101,7 @@ def _slow(name: str) -> Callable:
 def _type_of(value: object) -> Function:
     """What type() gives: good for comparing; to make such a value, its name is called."""
     kind = type(value)
-    return _KINDS.get(kind, Function(kind.__name__, _no_type))
+    return _TYPE_FUNCTIONS.get(kind, Function(kind.__name__, _no_type))
 
 
 def _no_type(*_: object, **__: object) -> None:
@@ -138,7 +138,7 @@ MATH: dict[str, Any] = {
     'lcm': _common_multiple}
 
 
-_KINDS = {kind: Function(name, PYTHON[name], kind) for name, kind in TYPES.items()}
+_TYPE_FUNCTIONS = {kind: Function(name, PYTHON[name], kind) for name, kind in TYPES.items()}
 
 
 def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable]) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable]) -> dict[s
 
 def _function(name: str, value: Any) -> Any:
     if name in TYPES:
-        return _KINDS[TYPES[name]]
+        return _TYPE_FUNCTIONS[TYPES[name]]
     return Function(name, value, TYPES.get(name)) if callable(value) else value
 
 

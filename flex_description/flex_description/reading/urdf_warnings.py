@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flex_description.element import Element
-from flex_description.errors import cut, misspelt, quoted
+from flex_description.errors import cut, quoted
+from flex_description.reading.element import Element
+from flex_description.reading.inertia import TENSOR
+from flex_description.suggestion import misspelt
 
 VERSIONS = ('1', '1.0', '1.1', '1.2')
 MOST_WARNINGS = 100
@@ -25,7 +27,6 @@ class _Standard:
     strict: bool = False
 
 
-TENSOR = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 STANDARD = {
     'robot': _Standard(('name', 'version'), ('link', 'joint', 'material')),
     'link': _Standard(('name', 'type'), ('inertial', 'visual', 'collision')),

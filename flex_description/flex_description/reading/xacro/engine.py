@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flex_description.errors import RobotError
-from flex_description.reading import bounded_yaml, xacro_symbols
-from flex_description.reading.expressions import Evaluator, ExpressionError
-from flex_description.reading.files import (
+from flex_description.files import (
     LARGEST_XML,
     LARGEST_YAML,
     MEGABYTE,
@@ -19,8 +17,11 @@ from flex_description.reading.files import (
     decode,
     read_bytes,
 )
+from flex_description.reading import bounded_yaml
 from flex_description.reading.limits import Budget, LimitError
-from flex_description.reading.macro_parameters import parse_macro_arg
+from flex_description.reading.xacro import symbols as xacro_symbols
+from flex_description.reading.xacro.expressions import Evaluator, ExpressionError
+from flex_description.reading.xacro.macro_parameters import parse_macro_arg
 
 DEEPEST_INCLUDE = 30
 LONGEST_VALUE = 100_000     # characters of an attribute or text that has expressions in it

@@ -15,11 +15,11 @@ from typing import Any
 from xml.dom import expatbuilder
 from xml.parsers import expat
 
-from flex_description.element import Element
 from flex_description.errors import RobotError
+from flex_description.reading.element import Element
 from flex_description.reading.limits import DEEPEST, MOST_ELEMENTS, LimitError
-from flex_description.reading.xacro_engine import Engine
-from flex_description.xml_reader import refuse_dtd
+from flex_description.reading.xacro.engine import Engine
+from flex_description.reading.xml_reader import refuse_dtd
 
 NOTE = 'flex_note'
 MOST_WARNINGS = 100

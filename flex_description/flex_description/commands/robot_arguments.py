@@ -8,9 +8,9 @@ import sys
 from collections.abc import Callable
 
 from flex_description.errors import RobotError
-from flex_description.loader import load_robot
+from flex_description.load import load_robot
+from flex_description.reading.source import bundled_robots
 from flex_description.robot import Robot
-from flex_description.source import bundled_robots
 
 
 def robot_parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -25,7 +25,7 @@ def robot_parser(name: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def given_robot(options: argparse.Namespace) -> Robot:
+def robot_from_arguments(options: argparse.Namespace) -> Robot:
     """The robot that the arguments of robot_parser name; commands show its warnings themselves."""
     logger = logging.getLogger('flex_description')
     logger.disabled = True
@@ -42,7 +42,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def finished(work: Callable[[], None],
+def run_command(work: Callable[[], None],
              refusals: tuple[type[Exception], ...] = (RobotError,)) -> int:
     """Do it; the exit code: 1, with one line, for `refusals`."""
     try:

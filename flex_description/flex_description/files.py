@@ -16,7 +16,7 @@ LARGEST_XML = 16 * MEGABYTE
 LARGEST_YAML = MEGABYTE // 4    # parsed in Python, some seconds
 LARGEST_TABLE = 64 * MEGABYTE
 
-KINDS = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a pipe (FIFO)'),
+NOT_REGULAR = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a pipe (FIFO)'),
          (stat.S_ISCHR, 'a device'), (stat.S_ISBLK, 'a device'), (stat.S_ISSOCK, 'a socket'))
 # Longest first: the mark of UTF-16 is also the beginning of that of UTF-32.
 MARKS = ((codecs.BOM_UTF32_LE, 'UTF-32'), (codecs.BOM_UTF32_BE, 'UTF-32'),
@@ -38,7 +38,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int) -> bytes:
         raise FileError(getattr(error, 'strerror', None) or str(error)) from None
     try:
         mode = os.fstat(number).st_mode
-        for is_kind, name in KINDS:
+        for is_kind, name in NOT_REGULAR:
             if is_kind(mode):
                 raise FileError(name)
         with os.fdopen(number, 'rb', closefd=False) as file:

@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 from flex_description.errors import cut
-from flex_description.reading.limits import Budget, LimitError
-from flex_description.reading.sizes import (
+from flex_description.reading.limits import (
     CONTAINERS,
     LETTERS,
     LONGEST_LIST,
+    Budget,
+    LimitError,
     bounded,
     check_format,
     check_power,
