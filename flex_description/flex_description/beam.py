@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flex_description.materials import Material
+from flex_description.math import Array
 from flex_description.robot import BeamProperties
 from flex_description.sections import Section, SectionValues, taper
 
@@ -47,7 +49,7 @@ class Beam:
         """Whether every section has a known outline (it has not if given by A, Iy, Iz, J)."""
         return all(segment.start.shape != 'given' for segment in self.segments)
 
-    def sections(self, x: np.ndarray) -> tuple[SectionValues, np.ndarray]:
+    def sections(self, x: Array) -> tuple[SectionValues, NDArray[np.intp]]:
         """Section values at stations x (k,) and the number (k,) of the segment of each."""
         x = np.atleast_1d(np.asarray(x, dtype=float))
         inner = self.breakpoints[1:-1]
@@ -60,7 +62,7 @@ class Beam:
             rows[:, here] = (v.A, v.Iy, v.Iz, v.J, v.half_y, v.half_z)
         return SectionValues(*rows), number
 
-    def properties(self, x: np.ndarray) -> BeamProperties:
+    def properties(self, x: Array) -> BeamProperties:
         """Properties at stations x (k,), m; at a breakpoint those of the segment that begins."""
         v, number = self.sections(x)
         E, G, rho = np.array([(s.material.E, s.material.G, s.material.density)

@@ -7,7 +7,7 @@ from flex_description.commands.describe import main
 __all__ = ['main']
 
 warnings.warn('flex_description.describe has moved: use flex_description.commands.describe',
-              DeprecationWarning, stacklevel=2)
+              FutureWarning, stacklevel=2)
 
 if __name__ == '__main__':
     sys.exit(main())

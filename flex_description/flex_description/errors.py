@@ -1,6 +1,8 @@
 """RobotError, the one exception of this package, and helpers for its messages."""
 from __future__ import annotations
 
+from typing import Any
+
 LONGEST_WORD, LONGEST_MESSAGE = 200, 1000   # characters
 
 
@@ -18,7 +20,7 @@ class RobotError(ValueError):
         self.source = source
         self.line = line
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Copies, from another process say, are made of the finished text."""
         return _copied, (str(self), self.source, self.line)
 

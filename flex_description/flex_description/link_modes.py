@@ -53,7 +53,8 @@ def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[Lin
 def _eigen(K: Array, M: Array, link: FlexibleLink) -> tuple[Array, Array]:
     """Squares of the frequencies, rising, and the modes as columns."""
     try:
-        return eigh(K, M)
+        squares, vectors = eigh(K, M)
+        return squares, vectors
     except (np.linalg.LinAlgError, ValueError):
         pass
     # A load that outweighs the beam by 16 digits leaves an M that rounding has made indefinite.

@@ -12,7 +12,7 @@ import numpy as np
 
 from flex_description.carried_inertia import carried_inertia
 from flex_description.errors import one_line, quoted
-from flex_description.math import pose
+from flex_description.math import Array, pose
 from flex_description.reading.element import Element
 from flex_description.reading.flexible import FlexibleParts, read_flexible
 from flex_description.reading.inertia import inertia_warning
@@ -232,7 +232,7 @@ def _imu(element: Element, tree: UrdfTree, frames: tuple[Frame, ...]) -> Imu:
     return Imu(element.text('name'), element.choice('frame', names))
 
 
-def _gravity(elements: dict[str, Element]) -> np.ndarray:
+def _gravity(elements: dict[str, Element]) -> Array:
     for element in elements.values():
         element.allow({'xyz'})
         return element.numbers('xyz', 3)

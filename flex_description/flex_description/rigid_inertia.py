@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from flex_description.beam import Beam
-from flex_description.math import Array, gauss_stations, parallel_axes, rotated_tensor
+from flex_description.math import Array, ArrayLike, gauss_stations, parallel_axes, rotated_tensor
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass
 
 
@@ -22,10 +22,11 @@ def combined(bodies: Iterable[Inertia]) -> Inertia | None:
     return Inertia(mass, centre, total)
 
 
-def transformed(body: Inertia, pose: Array) -> Inertia:
+def transformed(body: Inertia, pose: ArrayLike) -> Inertia:
     """The same body in the outer frame of `pose` (4, 4)."""
-    rotation = pose[:3, :3]
-    return Inertia(body.mass, rotation @ body.centre + pose[:3, 3],
+    place = np.asarray(pose, dtype=float)
+    rotation = place[:3, :3]
+    return Inertia(body.mass, rotation @ body.centre + place[:3, 3],
                    rotated_tensor(body.tensor, rotation))
 
 

@@ -10,19 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Dimensions = dict[str, np.ndarray]
+from flex_description.math import Array
+
+Dimensions = dict[str, Array]
 
 
 @dataclass(frozen=True)
 class SectionValues:
     """Values at stations (k,): A m2; Iy, Iz, J m4; half_y, half_z m (the outline's extent)."""
 
-    A: np.ndarray
-    Iy: np.ndarray
-    Iz: np.ndarray
-    J: np.ndarray
-    half_y: np.ndarray
-    half_z: np.ndarray
+    A: Array
+    Iy: Array
+    Iz: Array
+    J: Array
+    half_y: Array
+    half_z: Array
 
 
 def circle(d: Dimensions) -> SectionValues:
@@ -41,13 +43,14 @@ def rectangle(d: Dimensions) -> SectionValues:
                          w / 2, h / 2)
 
 
-def _rectangle_torsion(w: np.ndarray, h: np.ndarray) -> np.ndarray:
+def _rectangle_torsion(w: Array, h: Array) -> Array:
     """Saint-Venant, sides a >= b:
     J = a b^3 / 3 (1 - 192 b / (pi^5 a) sum_odd tanh(n pi a / 2b) / n^5)."""
     a, b = np.maximum(w, h), np.minimum(w, h)
     n = np.arange(1, 40, 2)[:, None]
     series = np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5, axis=0)
-    return a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * series)
+    torsion: Array = a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * series)
+    return torsion
 
 
 def hollow_rectangle(d: Dimensions) -> SectionValues:
@@ -97,7 +100,7 @@ class Section:
         return taper(self, self, np.zeros(1))
 
 
-def taper(start: Section, end: Section, s: np.ndarray) -> SectionValues:
+def taper(start: Section, end: Section, s: Array) -> SectionValues:
     """Values at s (k,) from 0 (start) to 1 (end): the dimensions run linearly between."""
     dimensions = {name: (1 - s) * value + s * end.dimensions[name]
                   for name, value in start.dimensions.items()}

@@ -51,8 +51,8 @@ def is_possible(moments: ArrayLike, tolerance: float = 0.01) -> bool:
     The largest is at most the sum of the other two. The default tolerance is 1 %, because
     published tensors are rounded.
     """
-    first, second, third = np.asarray(moments, dtype=float).tolist()
-    return third <= (1.0 + tolerance) * (first + second)
+    first, second, third = np.asarray(moments, dtype=float)
+    return bool(third <= (1.0 + tolerance) * (first + second))
 
 
 def without_negative_moments(tensor: ArrayLike) -> Array:

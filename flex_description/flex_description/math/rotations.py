@@ -88,7 +88,8 @@ def exponential(rotation_vector: ArrayLike) -> Array:
     out = ((half[:, None] * theta)[:, :, None] * theta[:, None, :]).reshape(-1, 9)
     out += (sine[:, None] * theta) @ _SKEW
     out[:, ::4] += np.cos(angle)[:, None]
-    return out.reshape(*given.shape, 3)
+    result: Array = out.reshape(*given.shape, 3)
+    return result
 
 
 def logarithm(rotation: ArrayLike) -> Array:

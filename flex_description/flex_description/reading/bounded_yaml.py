@@ -29,7 +29,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Counts levels on the way down: the scanner looks at all open levels for every token,
         so it must not see thousands."""
-        event: Any = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent) and not self.aliases:
             raise LimitError('expected plain YAML, found an alias (*name); write it out',
                              event.start_mark.line + 1)
@@ -76,7 +76,7 @@ def load(text: str, evaluate: Callable[[str], Any]) -> Any:
     return Loader('').construct_document(node)
 
 
-def _with_unit(factor: float, evaluate: Callable[[str], Any]) -> Callable:
+def _with_unit(factor: float, evaluate: Callable[[str], Any]) -> Callable[..., float]:
     return lambda loader, node: float(evaluate(loader.construct_scalar(node))) * factor
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 from flex_description.errors import cut
 
@@ -72,6 +72,7 @@ HEAVIEST = 200_000              # items and characters of one value, all levels 
 WIDEST = 200                    # columns of a formatted number
 CONTAINERS = (list, tuple, set, frozenset, dict)
 LETTERS = (str, bytes, bytearray)
+_Value = TypeVar('_Value')
 
 
 def weight(value: object, most: int = HEAVIEST) -> int:
@@ -93,7 +94,7 @@ def weight(value: object, most: int = HEAVIEST) -> int:
     return total
 
 
-def bounded(value: Any) -> Any:
+def bounded(value: _Value) -> _Value:
     """The value itself if it is of a size that a description can need; else LimitError."""
     if isinstance(value, (float, bool)) or value is None:
         return value

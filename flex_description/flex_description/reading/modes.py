@@ -125,7 +125,7 @@ def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:
 def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
            element: Element) -> tuple[tuple[LumpedMass, ...], TipLoad]:
     """Bodies before the end, and the load at the end: `auto` sums what hangs there."""
-    to_beam = np.asarray(np.linalg.inv(parts.origin), dtype=float)
+    to_beam = np.linalg.inv(parts.origin)
     bodies = [(x, transformed(body, to_beam)) for x, body in carried]
     bodies += [(mass.x, lumped_inertia(mass)) for mass in parts.masses]
     near = parts.beam.length * (1.0 - AT_TIP)

@@ -132,7 +132,8 @@ def _items(node: yaml.Node, source: str, what: str) -> list[tuple[yaml.ScalarNod
             raise RobotError(f'{what}: expected each key once, found {quoted(key.value)} again',
                              source, _line(key))
         seen.add(key.value)
-    return node.value
+    items: list[tuple[yaml.ScalarNode, yaml.Node]] = node.value
+    return items
 
 
 def _attribute(node: yaml.Node, source: str, name: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flex_description.math import Array
+
 
 class ShapeError(ValueError):
     """A basis that cannot be built as asked; the message is one line for people."""
@@ -29,7 +31,7 @@ class ModeShapes(ABC):
         return (0.0, self.length)
 
     @abstractmethod
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         """Values or derivatives at stations x (k,): array (count, k)."""
 
 
@@ -40,7 +42,7 @@ class NoShapes(ModeShapes):
         self.count = 0
         self.length = length
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         return np.zeros((0, np.size(x)))
 
 
@@ -56,5 +58,5 @@ class StackedShapes(ModeShapes):
     def breakpoints(self) -> tuple[float, ...]:
         return tuple(sorted({x for part in self.parts for x in part.breakpoints}))
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         return np.vstack([part(x, derivative) for part in self.parts])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_description.math import gauss_stations
+from flex_description.math import Array, gauss_stations
 from flex_description.shapes.base import ModeShapes
 
 
@@ -17,23 +17,25 @@ class BeamFunctions(ModeShapes):
     wavenumbers (n,): b, 1/m. coefficients (n, 4): a, s, c, d.
     """
 
-    def __init__(self, length: float, wavenumbers: np.ndarray, coefficients: np.ndarray) -> None:
+    def __init__(self, length: float, wavenumbers: Array, coefficients: Array) -> None:
         self.length = length
         self.wavenumbers = np.asarray(wavenumbers, float)
         self.coefficients = np.asarray(coefficients, float)
         self.count = self.wavenumbers.size
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         x = np.atleast_1d(np.asarray(x, float))
         b = self.wavenumbers[:, None]
         a, s, c, d = self.coefficients.T[:, :, None]
         cos, sin = np.cos(b * x), np.sin(b * x)
         decay, growth = np.exp(-b * x), np.exp(-b * (self.length - x))
         if derivative == 0:
-            return a * cos + s * sin + c * decay + d * growth
-        if derivative == 1:
-            return b * (s * cos - a * sin - c * decay + d * growth)
-        return b**2 * (c * decay + d * growth - a * cos - s * sin)
+            values: Array = a * cos + s * sin + c * decay + d * growth
+        elif derivative == 1:
+            values = b * (s * cos - a * sin - c * decay + d * growth)
+        else:
+            values = b**2 * (c * decay + d * growth - a * cos - s * sin)
+        return values
 
     def mass_normalised(self, mass: float = 0.0, coupling: float = 0.0,
                         inertia: float = 0.0) -> BeamFunctions:

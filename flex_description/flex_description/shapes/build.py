@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from flex_description.math import Array
 from flex_description.shapes.base import ModeShapes, NoShapes, ShapeError, StackedShapes
 from flex_description.shapes.beam_functions import BeamFunctions
 from flex_description.shapes.clamped import clamped_free, clamped_mass
@@ -44,7 +45,7 @@ class BeamLike(Protocol):
     @property
     def breakpoints(self) -> tuple[float, ...]: ...
 
-    def properties(self, x: np.ndarray) -> BeamProperties: ...
+    def properties(self, x: Array) -> BeamProperties: ...
 
 
 def build_shapes(basis: str, counts: tuple[int, int, int], beam: BeamLike,
@@ -82,7 +83,7 @@ def _is_raw(basis: str, options: Mapping[str, Any]) -> bool:
         raise ShapeError(f"normalization: expected 'mass' or 'raw', found '{choice}'")
     if choice == 'raw' and basis in ('polynomial', 'fe', 'file', 'expression'):
         raise ShapeError(f"normalization: 'raw' is for closed forms, not for basis '{basis}'")
-    return choice == 'raw'
+    return bool(choice == 'raw')
 
 
 def _from_file(counts: tuple[int, int, int], length: float, options: Mapping[str, Any],
@@ -135,11 +136,11 @@ class BeamPlane:
                     body.tensor[1, 1] + body.mass * (cx**2 + cz**2))
         return Lump(s, body.mass, body.mass * cx / self.length, rotation / self.length**2)
 
-    def mass(self, s: np.ndarray) -> np.ndarray:
+    def mass(self, s: Array) -> Array:
         p = self.beam.properties(s * self.length)
         return p.inertia_y + p.inertia_z if self.kind == 'twist' else p.mass_per_length
 
-    def stiffness(self, s: np.ndarray) -> np.ndarray:
+    def stiffness(self, s: Array) -> Array:
         p = self.beam.properties(s * self.length)
         return {'y': p.bending_stiffness_z, 'z': p.bending_stiffness_y,
                 'twist': p.torsion_stiffness}[self.kind]

@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from flex_description.math import Array
 from flex_description.shapes import intervals
 from flex_description.shapes.base import ModeShapes, ShapeError
 from flex_description.shapes.intervals import Bounds, undefined_near
@@ -28,7 +29,7 @@ _TOKEN = re.compile(r'\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za
 
 MAX_FORMULAS = 20
 
-Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
+Jet = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,15 @@ class Formula:
     """A formula, or a part of one. jet: value and derivatives at stations x; bounds: of its value
     on intervals from low to high; both of a beam of the length given."""
 
-    jet: Callable[[np.ndarray, float], Jet]
-    bounds: Callable[[np.ndarray, np.ndarray, float], Bounds]
+    jet: Callable[[Array, float], Jet]
+    bounds: Callable[[Array, Array, float], Bounds]
 
-    def __call__(self, x: np.ndarray, length: float) -> Jet:
+    def __call__(self, x: Array, length: float) -> Jet:
         return self.jet(x, length)
 
 
 def _constant(value: Callable[[float], float]) -> Formula:
-    def jet(x: np.ndarray, length: float) -> Jet:
+    def jet(x: Array, length: float) -> Jet:
         zero = np.zeros_like(x)
         return zero + value(length), zero, zero
     return Formula(jet, lambda low, high, length: (np.full_like(low, value(length)),) * 2)
@@ -54,10 +55,10 @@ _station = Formula(lambda x, length: (x, np.ones_like(x), np.zeros_like(x)),
                 lambda low, high, length: (low, high))
 
 
-def _chain(outer: Callable[[np.ndarray], Jet], bounds: Callable[[Bounds], Bounds],
+def _chain(outer: Callable[[Array], Jet], bounds: Callable[[Bounds], Bounds],
            inner: Formula) -> Formula:
     """Faa di Bruno to second order."""
-    def jet(x: np.ndarray, length: float) -> Jet:
+    def jet(x: Array, length: float) -> Jet:
         u, du, ddu = inner(x, length)
         f, df, ddf = outer(u)
         return f, df * du, ddf * du**2 + df * ddu
@@ -65,20 +66,20 @@ def _chain(outer: Callable[[np.ndarray], Jet], bounds: Callable[[Bounds], Bounds
 
 
 def _both(left: Formula, right: Formula, bounds: Callable[[Bounds, Bounds], Bounds],
-          ) -> Callable[[np.ndarray, np.ndarray, float], Bounds]:
+          ) -> Callable[[Array, Array, float], Bounds]:
     return lambda low, high, length: bounds(left.bounds(low, high, length),
                                             right.bounds(low, high, length))
 
 
 def _add(left: Formula, right: Formula, sign: float) -> Formula:
-    def jet(x: np.ndarray, length: float) -> Jet:
+    def jet(x: Array, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2]
     return Formula(jet, _both(left, right, lambda a, b: intervals.add(a, b, sign)))
 
 
 def _multiply(left: Formula, right: Formula) -> Formula:
-    def jet(x: np.ndarray, length: float) -> Jet:
+    def jet(x: Array, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return (a[0] * b[0], a[1] * b[0] + a[0] * b[1],
                 a[2] * b[0] + 2.0 * a[1] * b[1] + a[0] * b[2])
@@ -86,7 +87,7 @@ def _multiply(left: Formula, right: Formula) -> Formula:
 
 
 def _power(base: Formula, exponent: Formula) -> Formula:
-    def jet(x: np.ndarray, length: float) -> Jet:
+    def jet(x: Array, length: float) -> Jet:
         a, b = base(x, length), exponent(x, length)
         if not np.any(b[1]) and not np.any(b[2]):
             n = b[0]
@@ -104,16 +105,16 @@ def _power(base: Formula, exponent: Formula) -> Formula:
     return Formula(jet, _both(base, exponent, intervals.power))
 
 
-def _sqrt(u: np.ndarray) -> Jet:
+def _sqrt(u: Array) -> Jet:
     root = np.sqrt(u)
     return root, 0.5 / root, -0.25 / root**3
 
 
-def _inverse(u: np.ndarray) -> Jet:
+def _inverse(u: Array) -> Jet:
     return 1.0 / u, -1.0 / u**2, 2.0 / u**3
 
 
-FUNCTIONS: dict[str, Callable[[np.ndarray], Jet]] = {
+FUNCTIONS: dict[str, Callable[[Array], Jet]] = {
     'sin': lambda u: (np.sin(u), np.cos(u), -np.sin(u)),
     'cos': lambda u: (np.cos(u), -np.sin(u), -np.cos(u)),
     'sinh': lambda u: (np.sinh(u), np.cosh(u), np.sinh(u)),
@@ -213,7 +214,7 @@ class _Parser:
         return tree
 
 
-def _bounds(tree: Formula, length: float, low: np.ndarray, high: np.ndarray) -> Bounds:
+def _bounds(tree: Formula, length: float, low: Array, high: Array) -> Bounds:
     return tree.bounds(low, high, length)
 
 
@@ -252,11 +253,11 @@ class Expressions(ModeShapes):
                     raise ShapeError(f"expression '{part}': expected {name} 0 at x = 0, where the "
                                      f'link is clamped, found {values[0]:.6g}')
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type[Expressions], tuple[float, str, int]]:
         """Trees are functions, which no pickle holds: copies are made of the formulas."""
         return type(self), (self.length, *self._formulas)
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         x = np.atleast_1d(np.asarray(x, float))
         values = np.empty((self.count, x.size))
         for row, tree in zip(values, self.trees, strict=True):

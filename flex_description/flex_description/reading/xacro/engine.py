@@ -102,9 +102,10 @@ class Engine:
 
     def _handle_macro_call(self, node: Any, macros: Any, symbols: Any) -> bool:
         self.visit(node)
-        return self.original['handle_macro_call'](node, macros, symbols)
+        handled: bool = self.original['handle_macro_call'](node, macros, symbols)
+        return handled
 
-    def _check_attrs(self, tag: Any, required: list[str], optional: list[str]) -> list:
+    def _check_attrs(self, tag: Any, required: list[str], optional: list[str]) -> Any:
         self.visit(tag)
         return self.original['check_attrs'](tag, required, optional)
 
@@ -176,7 +177,7 @@ class Engine:
 
     def _find(self, package: str) -> str:
         """$(find ...): the share folder of a package, from which files may be read."""
-        folder = self.find(package)
+        folder: str = self.find(package)
         self.folders.extend({os.path.abspath(folder), os.path.realpath(folder)})
         return folder
 
@@ -189,7 +190,8 @@ class Engine:
                              'more')
         # of a pattern, the folder before the first wildcard
         self._check_folder(name if fixed == name else os.path.dirname(fixed) or os.sep, 'include')
-        return self.original['get_include_files'](spec, symbols)
+        files: Iterator[str] = self.original['get_include_files'](spec, symbols)
+        return files
 
     def _load_yaml(self, filename: str) -> Any:
         name = self.xacro.abs_filename_spec(str(filename))
