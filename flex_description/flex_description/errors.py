@@ -21,7 +21,7 @@ class RobotError(ValueError):
         self.line = line
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies, from another process say, are made of the finished text."""
+        """Pickled as the finished text, so that errors can cross processes."""
         return _copied, (str(self), self.source, self.line)
 
 
@@ -32,11 +32,11 @@ def _copied(text: str, source: str, line: int | None) -> RobotError:
 
 
 def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
-    """Readable characters only, long words and a long text cut.
+    """Printable characters only, long words and long texts truncated.
 
     Names come from files: an escape sequence in one must not reach the terminal that shows it.
     """
-    # str.split() would copy all of a value of megabytes, most of which is cut anyway.
+    # Truncated first: str.split() would copy all of a value of megabytes.
     words = text[:20 * longest].split()
     shown = ' '.join(word if len(word) <= LONGEST_WORD or longest > LONGEST_MESSAGE else
                      f'{word[:LONGEST_WORD]}...' for word in words)
@@ -47,11 +47,11 @@ def one_line(text: str, longest: int = LONGEST_MESSAGE) -> str:
 
 
 def quoted(text: object) -> str:
-    """The text in quotes, cut where nobody would read on."""
+    """The text in double quotes, truncated to 80 characters."""
     shown = str(text)
     return f'"{shown}"' if len(shown) <= 80 else f'"{shown[:77]}..."'
 
 
 def cut(text: str) -> str:
-    """A name without quotes, cut where nobody would read on."""
+    """A name without quotes, truncated to 80 characters."""
     return text if len(text) <= 80 else f'{text[:77]}...'

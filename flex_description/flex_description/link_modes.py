@@ -1,7 +1,6 @@
 """Natural frequencies of one flexible link, clamped at its base, with all that it carries.
 
-Rayleigh and Ritz with the link's own shapes: what is carried outboard counts as rigid, at the zero
-pose.
+Rayleigh and Ritz with the link's own shapes: all links beyond it count as rigid, at the zero pose.
 """
 from __future__ import annotations
 
@@ -18,14 +17,17 @@ from flex_description.rigid_inertia import link_inertia, transformed
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass, Robot
 
 SHAPE_KINDS = ('bend_y', 'bend_z', 'twist')
-POINTS = 64  # Gauss points an interval: six for each half wave of the 20th mode, squared
+POINTS = 64  # Gauss points per interval: six per half wave of the 20th mode, squared
 
 
 @dataclass(frozen=True)
 class LinkMode:
-    """frequency Hz; kind: where most of the strain energy is; share: how much of it is there."""
+    """A natural mode of a clamped link.
 
-    frequency: float
+    kind: bend_y, bend_z or twist, the one with most of the strain energy; share: its part of it.
+    """
+
+    frequency: float    # Hz
     kind: str
     share: float
 
@@ -102,7 +104,7 @@ def _diagonal(blocks: list[Array], counts: list[int]) -> Array:
 
 
 def _section_motion(link: FlexibleLink, x: float) -> Array:
-    """(6, n): velocity and turning rate of the section at x, per unit rate of each amplitude.
+    """(6, n): linear and angular velocity of the section at x, per unit rate of each amplitude.
 
     theta = (twist, -w', v') in beam axes.
     """

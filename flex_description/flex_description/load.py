@@ -37,7 +37,7 @@ from flex_description.suggestion import misspelt, suggestion
 
 LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
-# extension tag: the attribute that says what an element is about
+# extension tag: the attribute that identifies an element
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'imu': 'name', 'gravity': None}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 

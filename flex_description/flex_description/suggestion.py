@@ -33,8 +33,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def misspelt(word: str, known: Iterable[str]) -> str | None:
     """The known name that `word` misspells by at most one slip in four letters, or None.
 
-    Stricter than `nearest`: for names that may also be somebody else's, such as foreign elements
-    of a URDF.
+    Stricter than `nearest`: for names that may also belong to other tools, such as elements of a
+    URDF.
     """
     slips = max(1, min(len(word), 12) // 4)
     best = None

@@ -1,4 +1,4 @@
-"""Command: what a robot is, for people or as JSON; exit code 1, with one line, for a bad robot."""
+"""Command `describe`: a robot as text or JSON; exit code 1 and one line for a bad robot."""
 from __future__ import annotations
 
 import argparse
@@ -17,7 +17,7 @@ from flex_description.commands.summary import summary
 from flex_description.errors import RobotError
 from flex_description.robot import Robot
 
-DEEPEST = 20  # steps of indentation: a thousand links in a row should still fit a screen
+DEEPEST = 20  # levels of indentation, so that long chains fit the screen
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,7 +79,7 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
 
 
 def _tree(figures: dict[str, Any]) -> Iterator[str]:
-    """One line a link, under the one that carries it."""
+    """One line per link, below its parent."""
     links = {link['name']: link for link in figures['links']}
     below: dict[str, list[dict[str, Any]]] = {name: [] for name in links}
     for joint in figures['joints']:

@@ -1,4 +1,4 @@
-"""Drawing of the mode shapes of a robot, one row a flexible link."""
+"""Plot of the mode shapes of a robot, one row per flexible link."""
 from __future__ import annotations
 
 import numpy as np

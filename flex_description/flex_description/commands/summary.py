@@ -1,4 +1,4 @@
-"""A robot in figures, as plain values that JSON can hold."""
+"""Figures of a robot as plain values, for JSON."""
 from __future__ import annotations
 
 from dataclasses import asdict
@@ -86,7 +86,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def _spring(joint: Joint, spring: FlexibleJoint) -> dict[str, Any]:
-    """The figures, what the gear makes of the rotor at the joint, and the units of all."""
+    """The spring with the rotor inertia reflected to the joint, and the units of all figures."""
     force, way, inertia = (('N', 'm', 'kg') if joint.type == 'prismatic'
                            else ('N m', 'rad', 'kg m2'))
     return {**asdict(spring), 'reflected_inertia': spring.motor_inertia * spring.gear_ratio**2,

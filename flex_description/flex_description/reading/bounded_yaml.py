@@ -1,4 +1,4 @@
-"""YAML within limits: nesting, and what aliases make of it, are bounded before anything is built.
+"""YAML within limits: nesting and the expansion of aliases are bounded before anything is built.
 
 `*name` may stand for a thousand items that each stand for a thousand, and `1:1:1:...` is a whole
 number to the base of 60, of any length.

@@ -1,4 +1,4 @@
-"""An element of a description, from XML or YAML alike, that reads its attributes with care."""
+"""An element of a description, from XML or YAML, with checked access to its attributes."""
 from __future__ import annotations
 
 import math
@@ -12,7 +12,7 @@ from flex_description.errors import RobotError, cut, quoted
 from flex_description.math import Array, pose, rotation_from_rpy
 from flex_description.suggestion import suggestion
 
-# What to call an element in a message: the first of these attributes that it has.
+# The first of these attributes that an element has identifies it in messages.
 IDENTITY = ('name', 'link', 'joint')
 # Beyond these, powers of a number would overflow or vanish; no robot is that large or small.
 SMALLEST, LARGEST = 1e-30, 1e30
@@ -31,8 +31,8 @@ class Element:
 
     @property
     def label(self) -> str:
-        """`<flexible link="link2"> <beam>`: the element as a reader would look for it, after
-        the nearest one around it that has a name, if it has none itself."""
+        """`<flexible link="link2"> <beam>`: the element in messages, after the nearest
+        enclosing one that has a name if it has none itself."""
         around: Element | None = self
         while around is not None and around.tag != 'robot':
             for key in IDENTITY:

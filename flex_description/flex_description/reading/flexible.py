@@ -22,7 +22,7 @@ RATIOS = ('ratio_bending_y', 'ratio_bending_z', 'ratio_twist')
 
 @dataclass(frozen=True)
 class FlexibleParts:
-    """All of a flexible link but its mode shapes."""
+    """A flexible link without its mode shapes."""
 
     element: Element
     link: str
@@ -143,7 +143,7 @@ def _damping(element: Element | None) -> Damping:
 
 
 def _ratios(element: Element, name: str) -> tuple[float, ...]:
-    """The ratios of one kind of mode; `ratio` serves the kinds that are not named."""
+    """The ratios of one kind of mode; `ratio` holds for kinds without their own."""
     name = name if name in element.attributes else 'ratio'
     if name not in element.attributes:
         return ()

@@ -1,4 +1,4 @@
-"""How much a description may cost to read. What is exceeded is said in the error."""
+"""Limits on the time, memory and sizes that reading a description may take."""
 from __future__ import annotations
 
 import re
@@ -18,7 +18,7 @@ MOST_SECONDS_OF_MODES = 120.0   # of processor time that the mode shapes of a ro
 
 
 class LimitError(Exception):
-    """A description that costs too much; the message says what was expected and found.
+    """A description that exceeds a limit; the message says what was expected and found.
 
     line: where, or None if that is not known.
     """
@@ -29,7 +29,7 @@ class LimitError(Exception):
 
 
 class Budget:
-    """What expanding one xacro has cost so far; LimitError as soon as it is too much."""
+    """Counts the cost of expanding one xacro; LimitError as soon as a limit is exceeded."""
 
     def __init__(self) -> None:
         self.elements = 0
@@ -59,7 +59,7 @@ class Budget:
                              'found more')
 
     def watch(self) -> None:
-        """Look at the clock."""
+        """Check the processor time."""
         if time.thread_time() > self.end:
             raise LimitError(f'expected a xacro that is expanded within {MOST_SECONDS:g} s, found '
                              'one that takes longer')
@@ -84,7 +84,7 @@ def weight(value: object, most: int = HEAVIEST) -> int:
         if isinstance(item, LETTERS):
             total += len(item)
         elif isinstance(item, dict):
-            # The methods of dict itself: those of xacro's own dictionaries wrap every item anew.
+            # The methods of dict itself: those of xacro's dictionaries wrap every item again.
             stack.extend(dict.keys(item))
             stack.extend(dict.values(item))
         elif isinstance(item, list):

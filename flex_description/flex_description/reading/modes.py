@@ -1,4 +1,4 @@
-"""<modes> to mode shapes: the basis asked for, on this beam, with what it carries."""
+"""<modes> to the mode shapes of a beam with the load that it carries."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -18,16 +18,16 @@ from flex_description.shapes.tip import TipLoad
 COUNTS = {'bending_y': 2, 'bending_z': 2, 'twist': 1}
 TIP = ('tip_mass', 'tip_inertia', 'tip_offset')
 OPTIONS = ('normalization', 'file', 'expression_y', 'expression_z', 'expression_twist')
-LOADED = ('clamped-mass', 'fe')   # bases that know of what the beam carries
-AT_TIP = 1e-3       # of the length: what hangs nearer than that to the end hangs at the end
+LOADED = ('clamped-mass', 'fe')   # bases whose shapes depend on the load
+AT_TIP = 1e-3       # of the length: a load nearer to the end than this is at the end
 
 
 def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
                carrier: bool, directory: Path) -> FlexibleLink:
     """The flexible link with its shapes.
 
-    carried: section x (m) and body, in the link's frame, of all that hangs on the beam.
-    carrier: whether a link hangs on it.
+    carried: section x (m) and body, in the link's frame, of all that the beam carries.
+    carrier: whether it carries a link.
     directory: where relative file names of the basis begin.
     """
     default = 'craig-bampton' if carrier else 'clamped-free'
@@ -71,7 +71,7 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
 
 
 def _check_options(element: Element, basis: str) -> None:
-    """Refuse an option that the basis would not look at."""
+    """Refuse an option that the basis does not use."""
     for name in OPTIONS:
         owner = name.split('_')[0]
         if name in element.attributes and owner in BASES and owner != basis:
@@ -80,8 +80,8 @@ def _check_options(element: Element, basis: str) -> None:
 
 
 def _default_count(element: Element, basis: str, name: str) -> int:
-    """How many modes where the element does not say: as many as there are formulas; of a table,
-    none, because its columns are the user's."""
+    """Default number of modes: the number of formulas, or 0 for a table, whose columns the user
+    must choose."""
     if basis == 'file':
         return 0
     if basis == 'expression':
@@ -91,7 +91,7 @@ def _default_count(element: Element, basis: str, name: str) -> int:
 
 
 def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None:
-    """Users' shapes may repeat one another, and then no amplitude is determined."""
+    """Refuse linearly dependent shapes, whose amplitudes would not be determined."""
     for name, shape in zip(COUNTS, shapes):
         x, weight = gauss_stations(shape.breakpoints, 64)
         values = shape(x) * np.sqrt(weight)
@@ -103,7 +103,7 @@ def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None
 
 
 def _check_finite(parts: FlexibleParts, shapes: tuple[ModeShapes, ...]) -> None:
-    """Extreme sizes can overflow, or vanish, on the way from dimensions to shapes."""
+    """Refuse shapes that are not finite: extreme sizes can overflow."""
     length = parts.beam.length
     ends = np.array([0.0, 0.5 * length, length])
     for name, shape in zip(COUNTS, shapes):
@@ -124,7 +124,7 @@ def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:
 
 def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
            element: Element) -> tuple[tuple[LumpedMass, ...], TipLoad]:
-    """Bodies before the end, and the load at the end: `auto` sums what hangs there."""
+    """Bodies before the end, and the load at the end: `auto` sums what is carried there."""
     to_beam = np.linalg.inv(parts.origin)
     bodies = [(x, transformed(body, to_beam)) for x, body in carried]
     bodies += [(mass.x, lumped_inertia(mass)) for mass in parts.masses]

@@ -1,7 +1,7 @@
 """Overlay YAML to the elements that the URDF extension has, each knowing its line.
 
 One rule: a mapping is an element, a scalar or a list of scalars an attribute, a list of mappings
-several elements. A scalar where an element is expected gives that element's chief attribute
+several elements. A scalar where an element is expected gives that element's main attribute
 (`material: steel`).
 """
 from __future__ import annotations
@@ -24,7 +24,7 @@ from flex_description.suggestion import suggestion
 TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', 'joint'),
        'imus': ('imu', 'name'), 'gravity': ('gravity', 'xyz')}
 PLURALS = {'masses': 'mass', 'gauges': 'gauge', 'segments': 'segment', 'sections': 'section'}
-CHIEF = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
+MAIN = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
 
 PARENTS = ('flexible', 'beam', 'segment')  # whose `damping`, say, is an element
 
@@ -98,8 +98,8 @@ def _elements(text: str, source: str) -> list[Element]:
 def _element(tag: str, node: yaml.Node, source: str, line: int,
              parent: Element | None = None) -> Element:
     element = Element(tag, {}, source, line, [], parent)
-    if tag in CHIEF and not isinstance(node, yaml.MappingNode):
-        element.attributes[CHIEF[tag]] = _attribute(node, source, tag)
+    if tag in MAIN and not isinstance(node, yaml.MappingNode):
+        element.attributes[MAIN[tag]] = _attribute(node, source, tag)
         return element
     for key, value in _items(node, source, f'<{cut(tag)}>'):
         name = PLURALS.get(str(key.value), str(key.value))
@@ -109,7 +109,7 @@ def _element(tag: str, node: yaml.Node, source: str, line: int,
               and isinstance(value.value[0], yaml.MappingNode)):
             element.children += [_element(name, item, source, _line(item), element)
                                  for item in value.value]
-        elif name in CHIEF and tag in PARENTS:
+        elif name in MAIN and tag in PARENTS:
             element.children.append(_element(name, value, source, _line(key), element))
         elif name in element.attributes:
             raise RobotError(f'{element.label}: expected {quoted(name)} once, found it again',

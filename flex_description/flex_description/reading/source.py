@@ -1,4 +1,4 @@
-"""Where a robot comes from: a path, an XML text, or the name of a bundled robot."""
+"""Sources of robots: a path, an XML string, or the name of a bundled robot."""
 from __future__ import annotations
 
 import os
@@ -21,7 +21,7 @@ def _robots() -> Path:
 
 
 def bundled_robots() -> dict[str, Path]:
-    """Name and file of every robot that comes with the package."""
+    """Names and files of the robots that come with the package; `load_robot` takes the names."""
     found: dict[str, Path] = {}
     folder = _robots()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():

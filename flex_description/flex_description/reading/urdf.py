@@ -1,7 +1,7 @@
 """The rigid tree of a URDF: links with their inertia and joints in tree order.
 
-Every element is checked with its place before anything is built of it. (urdf_parser_py knows no
-lines, stops at nothing that is physically wrong and prints what it does not know.)
+Every element is checked with its place before anything is built of it. (urdf_parser_py has no
+line numbers and no physical checks, and prints unknown elements.)
 """
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flex_description.reading.inertia import check_tensor, read_tensor
 from flex_description.rigid_inertia import transformed
 from flex_description.robot import Inertia, Joint, Limits
 
-WITHOUT_AXIS = ('fixed', 'floating')  # joints whose axis means nothing
+WITHOUT_AXIS = ('fixed', 'floating')  # joints without an axis
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # Numbers that only drawing uses; they too must be finite.
 DRAWN = ('xyz', 'rpy', 'size', 'radius', 'length', 'scale', 'rgba')
@@ -91,11 +91,11 @@ def _check_link(element: Element, moving: bool, warnings: list[str]) -> None:
         raise inertial.error(f'expected <{missing}>, found none')
     matrix = read_tensor(inertia)
     kilograms = mass.number('value', unit='kg')
-    if kilograms == 0.0 and not matrix.any():  # a usual way to write a mere frame
+    if kilograms == 0.0 and not matrix.any():  # usual for a link that is only a frame
         return
     if kilograms <= 0.0:
         mass.fail('value', 'a positive number (kg); leave <inertial> out for a link without mass')
-    # A link that is fixed to another may be a point: the other one turns with it.
+    # A link fixed to another may be a point mass: the other one has rotary inertia.
     if wrong := check_tensor(inertia, matrix, point=not moving):
         warnings.append(f'{inertia.source}:{inertia.line}: {inertia.label}: {wrong}')
 

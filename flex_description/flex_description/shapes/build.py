@@ -1,4 +1,4 @@
-"""From a basis' name to the shapes of one beam: the only door to the families of shapes.
+"""Mode shapes of a beam by the name of a basis: the only entry to the families of shapes.
 
 Options (strings or numbers, as they stand in the robot's file):
     normalization   'mass' (default) or 'raw'; closed forms only
@@ -37,7 +37,7 @@ MAX_MODES = 20
 
 
 class BeamLike(Protocol):
-    """What the shapes need to know of a beam."""
+    """Properties of a beam that the shapes need; lengths in m."""
 
     @property
     def length(self) -> float: ...
@@ -54,7 +54,7 @@ def build_shapes(basis: str, counts: tuple[int, int, int], beam: BeamLike,
                  ) -> tuple[ModeShapes, ModeShapes, ModeShapes]:
     """Shapes (bend_y, bend_z, twist) of a beam.
 
-    counts: how many of each, 0 to 20. tip: what hangs at the end, used by 'clamped-mass' and
+    counts: how many of each, 0 to 20. tip: the load at the end, used by 'clamped-mass' and
     'fe'. masses: the link's own lumped masses; they, or properties that change along the beam,
     make a closed form be replaced by finite elements with the same end conditions. ShapeError
     with one line says what cannot be done.
@@ -116,7 +116,7 @@ class BeamPlane:
                  kind: str) -> None:
         self.beam, self.kind, self.length = beam, kind, float(beam.length)
         self.order = 1 if kind == 'twist' else 2
-        # what sits on the root section does not move with the shapes
+        # masses at the root do not move with the shapes
         self.lumps = [self._lump(mass) for mass in masses if mass.x > 1e-9 * beam.length]
         rotation = {'y': tip.inertia_z, 'z': tip.inertia_y, 'twist': tip.inertia_x}[kind]
         if kind == 'twist':
@@ -160,7 +160,7 @@ class BeamPlane:
                 self.tip.inertia / beam_mass)
 
     def elements(self, count: int, lumps: Sequence[Lump]) -> FiniteElements:
-        """Elements no longer than half a wave of the last mode asked for, or so."""
+        """Elements no longer than half a wave of the last mode, approximately."""
         edges = np.array(sorted({*self.beam.breakpoints, *(m.s * self.length for m in lumps)}))
         edges = edges[np.r_[True, np.diff(edges) > 1e-9 * self.length]] / self.length
         edges[-1] = 1.0

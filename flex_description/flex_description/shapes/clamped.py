@@ -35,7 +35,7 @@ def _beam_functions(length: float, roots: Array,
     rows = []
     for root in roots:
         of_a, of_b = (conditions(root) @ _end_values(root)).T
-        # the end condition that feels B most gives its share without cancellation
+        # the end condition with the largest factor of B avoids cancellation
         row = int(np.argmax(np.abs(of_b)))
         share = -of_a[row] / of_b[row]
         decay = np.exp(-root)

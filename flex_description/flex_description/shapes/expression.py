@@ -254,7 +254,7 @@ class Expressions(ModeShapes):
                                      f'link is clamped, found {values[0]:.6g}')
 
     def __reduce__(self) -> tuple[type[Expressions], tuple[float, str, int]]:
-        """Trees are functions, which no pickle holds: copies are made of the formulas."""
+        """Pickled as text, because parsed formulas are functions."""
         return type(self), (self.length, *self._formulas)
 
     def __call__(self, x: Array, derivative: int = 0) -> Array:

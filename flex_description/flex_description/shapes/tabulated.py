@@ -24,7 +24,7 @@ from flex_description.shapes.base import ModeShapes, ShapeError
 
 SPLINE_DEGREE = 5
 MIN_STATIONS = 12
-MAX_STATIONS = 5000     # a least-squares fit of as many rows to each column still takes no minute
+MAX_STATIONS = 5000     # the least-squares fit of a column takes less than a minute
 MAX_COLUMNS = 200
 LISTED = 20
 LARGEST = 1e30          # powers of larger numbers overflow
@@ -70,7 +70,7 @@ def read_table(path: str | Path) -> dict[str, Array]:
 
 
 def _read_npz(data: bytes) -> dict[str, Array]:
-    """The arrays of an archive, whose sizes are looked at before anything is unpacked."""
+    """The arrays of an archive, whose sizes are checked before anything is unpacked."""
     columns: dict[str, Array] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()

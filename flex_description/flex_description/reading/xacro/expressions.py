@@ -1,6 +1,6 @@
 """Expressions of xacro, evaluated node by node within limits; nothing is ever run as Python code.
 
-xacro itself passes its ${...} to eval(), where `9**9**9` takes for ever and attributes of a
+xacro itself passes its ${...} to eval(), where `9**9**9` never ends and attributes of a
 lambda's or a comprehension's variables lead out of the sandbox. Here only the operators, functions
 and methods exist that are listed, each with a bound on the size of its result.
 """
@@ -73,7 +73,7 @@ def parse(text: str) -> ast.expr:
                          f'found {len(text)}')
     try:
         return ast.parse(text.strip(), mode='eval').body
-    except (MemoryError, RecursionError):  # so Python says that brackets are nested too deep
+    except (MemoryError, RecursionError):  # Python's errors for brackets nested too deep
         raise LimitError('expected an expression that is not nested so deep') from None
     except SyntaxError as error:
         raise ExpressionError(f'invalid syntax ({error.msg})') from None
@@ -82,7 +82,7 @@ def parse(text: str) -> ast.expr:
 
 
 class Evaluator:
-    """Evaluates expressions at the cost of one budget.
+    """Evaluates expressions within one budget.
 
     method: what `value.name` is where it can be called, or None.
     """

@@ -100,7 +100,7 @@ def _slow(name: str) -> Callable[..., Any]:
 
 
 def _type_of(value: object) -> Function:
-    """What type() gives: good for comparing; to make such a value, its name is called."""
+    """Result of type(), for comparison only."""
     kind = type(value)
     return _TYPE_FUNCTIONS.get(kind, Function(kind.__name__, _no_type))
 
@@ -179,7 +179,7 @@ def method(value: object, name: str) -> Function | None:
 
 def _of_mapping(value: dict[Any, Any], name: str) -> Function | None:
     """Of xacro's wrapped mappings too, whose items must come out wrapped."""
-    if hasattr(type(value), 'top'):  # a namespace, whose names are anybody's
+    if hasattr(type(value), 'top'):  # a namespace, whose names the file defines
         return None
     methods: dict[str, Callable[..., Any]] = {
         'keys': lambda: list(value), 'values': lambda: [value[key] for key in value],
