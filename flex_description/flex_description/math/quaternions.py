@@ -10,13 +10,13 @@ from flex_description.math.arrays import Array, ArrayLike
 Quaternion = tuple[float, float, float, float]
 
 
-def quaternion_from_rotation(rotation: ArrayLike) -> Quaternion:
+def quaternion_from_rotation(rotation: Array) -> Quaternion:
     """Unit quaternion x, y, z, w of a rotation matrix (3, 3); w is not negative.
 
     It is computed from its largest component, so it is exact to rounding at every angle
     (Shepperd 1978). Plain Python floats: for one matrix at a time this is faster than arrays.
     """
-    (a, b, c), (d, e, f), (g, h, i) = np.asarray(rotation, dtype=float).tolist()
+    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
     squares = (1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i)
     largest = max(squares)
     at = squares.index(largest)

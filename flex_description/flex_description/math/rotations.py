@@ -98,7 +98,7 @@ def logarithm(rotation: ArrayLike) -> Array:
     Inverse of `exponential`. A half-turn has two such vectors, of opposite sign; one of them is
     returned.
     """
-    quaternion = np.array(quaternion_from_rotation(rotation))
+    quaternion = np.array(quaternion_from_rotation(np.asarray(rotation, dtype=float)))
     axis, w = quaternion[:3], quaternion[3]
     size = float(np.linalg.norm(axis))
     return axis * (2.0 * np.arctan2(size, w) / size if size > 0.0 else 2.0)
