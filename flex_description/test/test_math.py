@@ -120,7 +120,7 @@ def test_pose():
 
 def test_gauss_stations_integrate_polynomials_of_degree_2n_minus_1():
     breakpoints = (0.0, 0.3, 1.0, 2.5)
-    for counts in (4, [4, 5, 6]):
+    for counts in (4, [4, 5, 6], np.array([4, 5, 6])):
         x, weight = gauss_stations(breakpoints, counts)
         assert np.all(np.diff(x) > 0.0)
         for degree in range(8):

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from flex_description.math.arrays import Array, ArrayLike
 
@@ -17,14 +19,15 @@ def gauss_legendre(count: int) -> tuple[Array, Array]:
     return nodes, weights
 
 
-def gauss_stations(breakpoints: ArrayLike, counts: int | Sequence[int]) -> tuple[Array, Array]:
+def gauss_stations(breakpoints: ArrayLike, counts: int | Sequence[int] | NDArray[np.integer[Any]],
+                   ) -> tuple[Array, Array]:
     """Gauss-Legendre stations and weights of several intervals.
 
     Parameters
     ----------
     breakpoints : array-like, shape (m + 1,)
         Rising ends of the m intervals, usually m along a beam.
-    counts : int or sequence of m ints
+    counts : int, or m ints in a sequence or array
         Number of stations in every interval, or in each.
 
     Returns
