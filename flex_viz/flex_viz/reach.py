@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_description.robot import Robot
+from flex_description import Robot
 
 
 def reach(robot: Robot) -> float:

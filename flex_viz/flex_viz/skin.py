@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_description.robot import FlexibleLink
+from flex_description import FlexibleLink
 from flex_dynamics import Model
 from flex_viz.bent_beam import BentBeam
 

@@ -9,8 +9,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from flex_description.robot import Robot
-from flex_description.rotations import from_rpy, pose
+from flex_description import Robot
+from flex_description.math import pose
+from flex_description.math import rotation_from_rpy as from_rpy
 from flex_viz.mesh_file import load_mesh
 from flex_viz.mesh_limits import MeshError, check_size
 from flex_viz.shown_text import plain

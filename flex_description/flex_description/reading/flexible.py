@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flex_description.beam import Beam, read_beam
-from flex_description.element import Element
-from flex_description.errors import nearest, quoted
-from flex_description.inertia import TENSOR, check_tensor, tensor
+from flex_description.beam import Beam
+from flex_description.errors import quoted
+from flex_description.math import Array, pose, rotation_from_rpy, rotation_with_x_along
+from flex_description.reading.beam import read_beam
+from flex_description.reading.element import Element, read_origin
+from flex_description.reading.inertia import TENSOR, check_tensor, read_tensor
 from flex_description.reading.limits import MOST_SEGMENTS
+from flex_description.reading.urdf import UrdfTree
 from flex_description.robot import Damping, Joint, LumpedMass, StrainGauge
-from flex_description.rotations import along, from_rpy, pose, read_origin
-from flex_description.tree import Tree
+from flex_description.suggestion import suggestion
 
 PARTS = ('beam', 'mass', 'modes', 'damping', 'gauge')
 RATIOS = ('ratio_bending_y', 'ratio_bending_z', 'ratio_twist')
@@ -20,11 +22,11 @@ RATIOS = ('ratio_bending_y', 'ratio_bending_z', 'ratio_twist')
 
 @dataclass(frozen=True)
 class FlexibleParts:
-    """All of a flexible link but its mode shapes."""
+    """A flexible link without its mode shapes."""
 
     element: Element
     link: str
-    origin: np.ndarray
+    origin: Array
     beam: Beam
     masses: tuple[LumpedMass, ...]
     gauges: tuple[StrainGauge, ...]
@@ -36,12 +38,13 @@ class FlexibleParts:
         return float(np.clip(offset @ self.origin[:3, 0], 0.0, self.beam.length))
 
 
-def read_flexible(element: Element, tree: Tree) -> FlexibleParts:
+def read_flexible(element: Element, tree: UrdfTree) -> FlexibleParts:
     """A <flexible> element of the tree's robot."""
     element.allow({'link'}, PARTS)
     link = element.text('link')
     if link not in tree.links:
-        element.fail('link', 'the name of a link', f'{quoted(link)}; {nearest(link, tree.links)}')
+        element.fail('link', 'the name of a link',
+                     f'{quoted(link)}; {suggestion(link, tree.links)}')
     beam_element = element.one('beam')
     if beam_element is None:
         raise element.error('expected a <beam>, found none')
@@ -59,7 +62,7 @@ def read_flexible(element: Element, tree: Tree) -> FlexibleParts:
         damping=_damping(element.one('damping')))
 
 
-def _place(beam: Element, link: str, tree: Tree) -> tuple[np.ndarray, float]:
+def _place(beam: Element, link: str, tree: UrdfTree) -> tuple[Array, float]:
     """Pose of the beam's frame in the link's, and length."""
     element = beam.one('origin')
     if element is not None:
@@ -73,18 +76,18 @@ def _place(beam: Element, link: str, tree: Tree) -> tuple[np.ndarray, float]:
     name = beam.text('to')
     if name not in joints:
         beam.fail('to', f'a joint whose parent is {quoted(link)}',
-                  f'{quoted(name)}; {nearest(name, joints)}')
+                  f'{quoted(name)}; {suggestion(name, joints)}')
     if 'length' in beam.attributes:
         raise beam.error('expected either "to" or "length", found both')
     if element is not None and 'rpy' in element.attributes:
         element.fail('rpy', 'none, because the beam runs to a joint; use roll of <beam>')
-    way = joints[name].origin[:3, 3] - origin[:3, 3]
-    length = float(np.linalg.norm(way))
+    towards = joints[name].origin[:3, 3] - origin[:3, 3]
+    length = float(np.linalg.norm(towards))
     if length < 1e-9:
-        beam.fail('to', 'a joint away from the start of the beam',
+        beam.fail('to', 'a joint atowards from the start of the beam',
                   f'{quoted(name)} at its very start')
-    roll = from_rpy(np.array([beam.number('roll', 0.0, unit='rad'), 0.0, 0.0]))
-    return pose(along(way) @ roll, origin[:3, 3]), length
+    roll = rotation_from_rpy(np.array([beam.number('roll', 0.0, unit='rad'), 0.0, 0.0]))
+    return pose(rotation_with_x_along(towards) @ roll, origin[:3, 3]), length
 
 
 def _length(beam: Element) -> float:
@@ -97,7 +100,7 @@ def _length(beam: Element) -> float:
 
 def _mass(element: Element, beam: Beam) -> LumpedMass:
     element.allow({'x', 'mass', 'xyz', 'name', *TENSOR})
-    inertia = tensor(*(element.number(name, 0.0, unit='kg m2') for name in TENSOR))
+    inertia = read_tensor(element, 0.0)
     if wrong := check_tensor(element, inertia, point=True):
         raise element.error(wrong)
     return LumpedMass(
@@ -140,7 +143,7 @@ def _damping(element: Element | None) -> Damping:
 
 
 def _ratios(element: Element, name: str) -> tuple[float, ...]:
-    """The ratios of one kind of mode; `ratio` serves the kinds that are not named."""
+    """The ratios of one kind of mode; `ratio` holds for kinds without their own."""
     name = name if name in element.attributes else 'ratio'
     if name not in element.attributes:
         return ()

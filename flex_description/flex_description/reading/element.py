@@ -1,4 +1,4 @@
-"""An element of a description, from XML or YAML alike, that reads its attributes with care."""
+"""An element of a description, from XML or YAML, with checked access to its attributes."""
 from __future__ import annotations
 
 import math
@@ -8,12 +8,12 @@ from typing import NoReturn
 
 import numpy as np
 
-from flex_description.errors import RobotError, cut, nearest, quoted
+from flex_description.errors import RobotError, cut, quoted
+from flex_description.math import Array, pose, rotation_from_rpy
+from flex_description.suggestion import suggestion
 
-# What to call an element in a message: the first of these attributes that it has.
+# The first of these attributes that an element has identifies it in messages.
 IDENTITY = ('name', 'link', 'joint')
-
-
 # Beyond these, powers of a number would overflow or vanish; no robot is that large or small.
 SMALLEST, LARGEST = 1e-30, 1e30
 
@@ -31,8 +31,8 @@ class Element:
 
     @property
     def label(self) -> str:
-        """`<flexible link="link2"> <beam>`: the element as a reader would look for it, after
-        the nearest one around it that has a name, if it has none itself."""
+        """`<flexible link="link2"> <beam>`: the element in messages, after the nearest
+        enclosing one that has a name if it has none itself."""
         around: Element | None = self
         while around is not None and around.tag != 'robot':
             for key in IDENTITY:
@@ -75,11 +75,11 @@ class Element:
                 self.fail(name, 'an element (in YAML: a mapping), not a value')
             if name not in attributes:
                 raise self.error(f'expected only known attributes, found {quoted(name)}; '
-                                 f'{nearest(name, {*attributes, *children})}')
+                                 f'{suggestion(name, {*attributes, *children})}')
         for child in self.children:
             if child.tag not in children:
                 raise child.error(f'expected only known elements in {self.label}, found '
-                                  f'<{cut(child.tag)}>; {nearest(child.tag, children)}')
+                                  f'<{cut(child.tag)}>; {suggestion(child.tag, children)}')
 
     def text(self, name: str, default: str | None = None) -> str:
         value = self.attributes.get(name, default)
@@ -93,10 +93,10 @@ class Element:
         value = self.text(name, default)
         if value not in options:
             self.fail(name, f'one of {", ".join(sorted(options))}',
-                      f'{quoted(value)}; {nearest(value, options)}')
+                      f'{quoted(value)}; {suggestion(value, options)}')
         return value
 
-    def numbers(self, name: str, count: int | None, default: str | None = None) -> np.ndarray:
+    def numbers(self, name: str, count: int | None, default: str | None = None) -> Array:
         """`count` finite numbers separated by spaces (any number of them for None)."""
         what = 'numbers separated by spaces' if count is None else f'{count} numbers'
         words = self.text(name, default).split()
@@ -158,3 +158,11 @@ def _wanted(above: float | None, least: float | None, most: float | None, unit: 
         if most is not None:
             text += f' to {most:.6g}'
     return f'{text} ({unit})' if unit else text
+
+
+def read_origin(element: Element | None) -> Array:
+    """Pose (4, 4) of an <origin xyz= rpy=/>; identity where there is none."""
+    if element is None:
+        return np.eye(4)
+    return pose(rotation_from_rpy(element.numbers('rpy', 3, '0 0 0')),
+                element.numbers('xyz', 3, '0 0 0'))

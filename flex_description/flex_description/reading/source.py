@@ -1,4 +1,4 @@
-"""Where a robot comes from: a path, an XML text, or the name of a bundled robot."""
+"""Sources of robots: a path, an XML string, or the name of a bundled robot."""
 from __future__ import annotations
 
 import os
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
-from flex_description.element import Element
-from flex_description.errors import RobotError, nearest, quoted
-from flex_description.reading.files import LARGEST_XML, MEGABYTE, read_text
-from flex_description.xacro_reader import expand_xacro
-from flex_description.xml_reader import read_xml
+from flex_description.errors import RobotError, quoted
+from flex_description.files import LARGEST_XML, MEGABYTE, read_text
+from flex_description.reading.element import Element
+from flex_description.reading.xacro.reader import expand_xacro
+from flex_description.reading.xml_reader import read_xml
+from flex_description.suggestion import suggestion
 
 SUFFIXES = ('.urdf', '.urdf.xacro', '.xacro')
 
@@ -20,7 +21,7 @@ def _robots() -> Path:
 
 
 def bundled_robots() -> dict[str, Path]:
-    """Name and file of every robot that comes with the package."""
+    """Names and files of the robots that come with the package; `load_robot` takes the names."""
     found: dict[str, Path] = {}
     folder = _robots()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -74,5 +75,5 @@ def _find(source: str | os.PathLike[str]) -> Path:
             return robots[source]
         if os.path.basename(source) == source and not os.path.exists(source):
             raise RobotError('expected a file, an XML string or the name of a bundled robot, '
-                             f'found {quoted(source)}; {nearest(source, robots)}')
+                             f'found {quoted(source)}; {suggestion(source, robots)}')
     return Path(source)

@@ -1,4 +1,4 @@
-"""xacro with its evaluator, its files and its recursion replaced by ones that have limits."""
+"""xacro with its evaluator, file access and recursion replaced by bounded ones."""
 from __future__ import annotations
 
 import contextlib
@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flex_description.errors import RobotError
-from flex_description.reading import bounded_yaml, xacro_symbols
-from flex_description.reading.expressions import Evaluator, ExpressionError
-from flex_description.reading.files import (
+from flex_description.files import (
     LARGEST_XML,
     LARGEST_YAML,
     MEGABYTE,
@@ -19,8 +17,11 @@ from flex_description.reading.files import (
     decode,
     read_bytes,
 )
+from flex_description.reading import bounded_yaml
 from flex_description.reading.limits import Budget, LimitError
-from flex_description.reading.macro_parameters import parse_macro_arg
+from flex_description.reading.xacro import symbols as xacro_symbols
+from flex_description.reading.xacro.expressions import Evaluator, ExpressionError
+from flex_description.reading.xacro.macro_parameters import parse_macro_arg
 
 DEEPEST_INCLUDE = 30
 LONGEST_VALUE = 100_000     # characters of an attribute or text that has expressions in it
@@ -32,7 +33,7 @@ class Engine:
 
     main: path of the main file, beside which relative includes are looked for.
     directory: of the main file. parse: text and file name to a document.
-    visit: told of every element that is worked at. warn: told of every warning.
+    visit: called with every element that is expanded. warn: called with every warning.
     """
 
     def __init__(self, main: str, directory: Path, parse: Callable[[str, str], Any],
@@ -101,9 +102,10 @@ class Engine:
 
     def _handle_macro_call(self, node: Any, macros: Any, symbols: Any) -> bool:
         self.visit(node)
-        return self.original['handle_macro_call'](node, macros, symbols)
+        handled: bool = self.original['handle_macro_call'](node, macros, symbols)
+        return handled
 
-    def _check_attrs(self, tag: Any, required: list[str], optional: list[str]) -> list:
+    def _check_attrs(self, tag: Any, required: list[str], optional: list[str]) -> Any:
         self.visit(tag)
         return self.original['check_attrs'](tag, required, optional)
 
@@ -120,8 +122,8 @@ class Engine:
         return value
 
     def _replace_node(self, node: Any, by: Any, content_only: bool = False) -> None:
-        """Put other nodes, or their content, in the place of a node. In one go: minidom looks for
-        the place again for every node, a quadratic time that no budget can interrupt."""
+        """Put other nodes, or their content, in the place of a node. At once: minidom searches the
+        place for every node again, in quadratic time that the budget cannot interrupt."""
         documents = by if isinstance(by, list) else [] if by is None else [by]
         moved = [child for document in documents
                  for child in (list(document.childNodes) if content_only else [document])]
@@ -160,7 +162,7 @@ class Engine:
         try:
             return decode(read_bytes(name, largest))
         except FileError as error:
-            # xacro passes over optional includes that raise this kind of exception.
+            # xacro ignores optional includes that raise this kind of exception.
             raise self.xacro.XacroException(exc=_NotReadable(
                 f'{what}: expected a readable UTF-8 text file of at most '
                 f'{largest / MEGABYTE:g} MB, found {error}: "{name[-150:]}"')) from None
@@ -175,7 +177,7 @@ class Engine:
 
     def _find(self, package: str) -> str:
         """$(find ...): the share folder of a package, from which files may be read."""
-        folder = self.find(package)
+        folder: str = self.find(package)
         self.folders.extend({os.path.abspath(folder), os.path.realpath(folder)})
         return folder
 
@@ -188,7 +190,8 @@ class Engine:
                              'more')
         # of a pattern, the folder before the first wildcard
         self._check_folder(name if fixed == name else os.path.dirname(fixed) or os.sep, 'include')
-        return self.original['get_include_files'](spec, symbols)
+        files: Iterator[str] = self.original['get_include_files'](spec, symbols)
+        return files
 
     def _load_yaml(self, filename: str) -> Any:
         name = self.xacro.abs_filename_spec(str(filename))
@@ -203,15 +206,15 @@ def _silent(*_: object, **__: object) -> str:
 
 
 class _NotReadable(OSError):
-    """An included file that is not there, or is no file."""
+    """An included file that does not exist or is not a regular file."""
 
 
 def _folders(directory: Path) -> list[str]:
-    """The folder of a description and the ROS package that it lies in, links resolved or not."""
+    """The folder of a description and its ROS package, symbolic links resolved or not."""
     found: list[str] = []
     for folder in {Path(os.path.abspath(directory)), Path(os.path.realpath(directory))}:
         if folder == folder.parent:
-            continue  # the root of all files, where a node may be started, is nobody's folder
+            continue  # the root folder, where a node may be started, would allow all files
         found.append(str(folder))
         package = next((up for up in (folder, *folder.parents)
                         if (up / 'package.xml').is_file()), None)

@@ -1,16 +1,15 @@
-"""<modes> to mode shapes: the basis asked for, on this beam, with what it carries."""
+"""<modes> to the mode shapes of a beam with the load that it carries."""
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
 
-from flex_description.beam import quadrature
-from flex_description.element import Element
 from flex_description.errors import RobotError
-from flex_description.flexible import FlexibleParts
-from flex_description.inertia import add, lumped, moved
-from flex_description.outboard import about
+from flex_description.math import gauss_stations
+from flex_description.reading.element import Element
+from flex_description.reading.flexible import FlexibleParts
+from flex_description.rigid_inertia import combined, lumped_inertia, tensor_about, transformed
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass
 from flex_description.shapes.base import ModeShapes, ShapeError
 from flex_description.shapes.build import BASES, MAX_MODES, PINNED, build_shapes
@@ -19,16 +18,16 @@ from flex_description.shapes.tip import TipLoad
 COUNTS = {'bending_y': 2, 'bending_z': 2, 'twist': 1}
 TIP = ('tip_mass', 'tip_inertia', 'tip_offset')
 OPTIONS = ('normalization', 'file', 'expression_y', 'expression_z', 'expression_twist')
-LOADED = ('clamped-mass', 'fe')   # bases that know of what the beam carries
-AT_TIP = 1e-3       # of the length: what hangs nearer than that to the end hangs at the end
+LOADED = ('clamped-mass', 'fe')   # bases whose shapes depend on the load
+AT_TIP = 1e-3       # of the length: a load nearer to the end than this is at the end
 
 
 def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
                carrier: bool, directory: Path) -> FlexibleLink:
     """The flexible link with its shapes.
 
-    carried: section x (m) and body, in the link's frame, of all that hangs on the beam.
-    carrier: whether a link hangs on it.
+    carried: section x (m) and body, in the link's frame, of all that the beam carries.
+    carrier: whether it carries a link.
     directory: where relative file names of the basis begin.
     """
     default = 'craig-bampton' if carrier else 'clamped-free'
@@ -72,7 +71,7 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
 
 
 def _check_options(element: Element, basis: str) -> None:
-    """Refuse an option that the basis would not look at."""
+    """Refuse an option that the basis does not use."""
     for name in OPTIONS:
         owner = name.split('_')[0]
         if name in element.attributes and owner in BASES and owner != basis:
@@ -81,8 +80,8 @@ def _check_options(element: Element, basis: str) -> None:
 
 
 def _default_count(element: Element, basis: str, name: str) -> int:
-    """How many modes where the element does not say: as many as there are formulas; of a table,
-    none, because its columns are the user's."""
+    """Default number of modes: the number of formulas, or 0 for a table, whose columns the user
+    must choose."""
     if basis == 'file':
         return 0
     if basis == 'expression':
@@ -92,9 +91,9 @@ def _default_count(element: Element, basis: str, name: str) -> int:
 
 
 def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None:
-    """Users' shapes may repeat one another, and then no amplitude is determined."""
+    """Refuse linearly dependent shapes, whose amplitudes would not be determined."""
     for name, shape in zip(COUNTS, shapes):
-        x, weight = quadrature(tuple(shape.breakpoints), 64)
+        x, weight = gauss_stations(shape.breakpoints, 64)
         values = shape(x) * np.sqrt(weight)
         sizes = np.linalg.norm(values, axis=1)
         if np.any(sizes == 0.0) or (shape.count and np.linalg.svd(
@@ -104,7 +103,7 @@ def _check_independent(element: Element, shapes: tuple[ModeShapes, ...]) -> None
 
 
 def _check_finite(parts: FlexibleParts, shapes: tuple[ModeShapes, ...]) -> None:
-    """Extreme sizes can overflow, or vanish, on the way from dimensions to shapes."""
+    """Refuse shapes that are not finite: extreme sizes can overflow."""
     length = parts.beam.length
     ends = np.array([0.0, 0.5 * length, length])
     for name, shape in zip(COUNTS, shapes):
@@ -125,10 +124,10 @@ def _stations(length: float, *lists: tuple[float, ...]) -> tuple[float, ...]:
 
 def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
            element: Element) -> tuple[tuple[LumpedMass, ...], TipLoad]:
-    """Bodies before the end, and the load at the end: `auto` sums what hangs there."""
+    """Bodies before the end, and the load at the end: `auto` sums what is carried there."""
     to_beam = np.linalg.inv(parts.origin)
-    bodies = [(x, moved(body, to_beam)) for x, body in carried]
-    bodies += [(mass.x, lumped(mass)) for mass in parts.masses]
+    bodies = [(x, transformed(body, to_beam)) for x, body in carried]
+    bodies += [(mass.x, lumped_inertia(mass)) for mass in parts.masses]
     near = parts.beam.length * (1.0 - AT_TIP)
     inner = tuple(LumpedMass(x, body.mass, body.centre - np.array([x, 0.0, 0.0]), body.tensor)
                   for x, body in bodies if x < near)
@@ -138,11 +137,11 @@ def _loads(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
         if name in element.attributes:
             raise element.error(f'{name}: expected together with a number for tip_mass, found '
                                 'tip_mass "auto", which computes it')
-    load = add(body for x, body in bodies if x >= near)
+    load = combined(body for x, body in bodies if x >= near)
     if load is None:
         return inner, TipLoad()
     end = np.array([parts.beam.length, 0.0, 0.0])
-    ix, iy, iz = np.diag(about(load, end))
+    ix, iy, iz = np.diag(tensor_about(load, end))
     return inner, TipLoad(load.mass, float(ix), float(iy), float(iz),
                           offset=float(load.centre[0] - end[0]))
 

@@ -1,16 +1,18 @@
-"""What URDF itself defines, and warnings about what is nearly that.
+"""Attributes and elements of URDF, and warnings about misspelt ones.
 
-A misspelt attribute or element of a standard one would be passed over in silence, and the physics
-with it.
+A misspelt attribute or element of a standard one would be ignored without notice, and change the
+physics.
 
-Elements directly under <robot> may be anybody's, so only misprints of known names are warned of.
+Elements directly under <robot> may belong to other tools, so only misspelt names are warned of.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flex_description.element import Element
-from flex_description.errors import cut, misspelt, quoted
+from flex_description.errors import cut, quoted
+from flex_description.reading.element import Element
+from flex_description.reading.inertia import TENSOR
+from flex_description.suggestion import misspelt
 
 VERSIONS = ('1', '1.0', '1.1', '1.2')
 MOST_WARNINGS = 100
@@ -18,14 +20,13 @@ MOST_WARNINGS = 100
 
 @dataclass(frozen=True)
 class _Standard:
-    """attributes and children that URDF defines. strict: others change the physics, or would."""
+    """Attributes and children that URDF defines. strict: every other one is warned of."""
 
     attributes: tuple[str, ...] = ()
     children: tuple[str, ...] = ()
     strict: bool = False
 
 
-TENSOR = ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')
 STANDARD = {
     'robot': _Standard(('name', 'version'), ('link', 'joint', 'material')),
     'link': _Standard(('name', 'type'), ('inertial', 'visual', 'collision')),
@@ -59,7 +60,7 @@ NOT_READ = {
 
 
 def warnings_about(root: Element, extensions: tuple[str, ...]) -> list[str]:
-    """Warnings about a <robot>. extensions: elements of our own under it, checked elsewhere."""
+    """Warnings about a <robot>. extensions: tags under it that are checked elsewhere."""
     found: list[str] = []
     version = root.attributes.get('version', '1.0').strip()
     if version not in VERSIONS:
@@ -101,7 +102,7 @@ def _about_attributes(element: Element, standard: _Standard) -> list[str]:
 
 
 def _about_child(element: Element, child: Element, standard: _Standard) -> list[str]:
-    """A misprint of an element that belongs here, or one that belongs elsewhere."""
+    """A misspelt element, or one that belongs into another element."""
     if ':' in child.tag:
         return []
     near = misspelt(child.tag, standard.children)

@@ -1,4 +1,4 @@
-"""load_robot: from a file to a frozen Robot."""
+"""load_robot: from URDF or xacro, and an overlay, to a frozen Robot."""
 from __future__ import annotations
 
 import logging
@@ -10,16 +10,19 @@ from pathlib import Path
 
 import numpy as np
 
-from flex_description.element import Element
-from flex_description.errors import misspelt, nearest, one_line, quoted
-from flex_description.flexible import FlexibleParts, read_flexible
-from flex_description.inertia import link_inertia
-from flex_description.mismatch import mismatch
-from flex_description.modes import read_modes
-from flex_description.outboard import carried
-from flex_description.overlay import read_overlay
+from flex_description.carried_inertia import carried_inertia
+from flex_description.errors import one_line, quoted
+from flex_description.math import Array, pose
+from flex_description.reading.element import Element
+from flex_description.reading.flexible import FlexibleParts, read_flexible
+from flex_description.reading.inertia import inertia_warning
 from flex_description.reading.limits import MOST_MODES, MOST_SECONDS_OF_MODES
-from flex_description.reading.urdf_names import warnings_about
+from flex_description.reading.modes import read_modes
+from flex_description.reading.overlay import read_overlay
+from flex_description.reading.source import read_source
+from flex_description.reading.urdf import UrdfTree, read_tree
+from flex_description.reading.urdf_warnings import warnings_about
+from flex_description.rigid_inertia import link_inertia
 from flex_description.robot import (
     FlexibleJoint,
     FlexibleLink,
@@ -30,34 +33,58 @@ from flex_description.robot import (
     Link,
     Robot,
 )
-from flex_description.rotations import pose
-from flex_description.source import read_source
-from flex_description.tree import Tree, read_tree
+from flex_description.suggestion import misspelt, suggestion
 
 LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
-# extension tag: the attribute that says what an element is about
+# extension tag: the attribute that identifies an element
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'imu': 'name', 'gravity': None}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
 def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
                arguments: Mapping[str, str] | None = None) -> Robot:
-    """Load a robot from URDF or xacro; RobotError, with one line, if it is wrong.
+    """Load a robot from URDF or xacro, with its flexible elements.
 
-    source: a path, an XML string, or the name of a bundled robot.
-    overlay: a YAML path, the name of a bundled overlay, or a mapping, that adds flexible elements.
-    arguments: values for the xacro:arg of a xacro.
+    Parameters
+    ----------
+    source : str or path
+        Path of a URDF or xacro file, an XML string, or the name of a bundled robot (see
+        `bundled_robots`).
+    overlay : str, path or mapping, optional
+        YAML file, name of a bundled overlay, or mapping of the same content, that adds flexible
+        elements to the robot or changes those that it has. An empty string means none.
+    arguments : mapping of str to str, optional
+        Values for the xacro:arg of a xacro.
 
-    What is read but doubtful, such as a misspelt attribute, is in Robot.warnings, and goes to the
-    logger `flex_description`, which prints it unless the program says otherwise.
+    Returns
+    -------
+    Robot
+        Frozen, its arrays read-only. Doubtful input, such as a misspelt attribute, is reported in
+        `Robot.warnings` and to the logger `flex_description`.
+
+    Raises
+    ------
+    RobotError
+        With one line: file, line, element, what was expected and what was found.
+
+    Examples
+    --------
+    >>> robot = load_robot('cibicik_arm')
+    >>> [joint.name for joint in robot.joints][:2]
+    ['joint1', 'joint2']
+    >>> steel = {'beam': {'to': 'elbow_joint', 'material': 'steel',
+    ...                   'section': {'shape': 'circle', 'radius': 0.05}}}
+    >>> arm = load_robot('ur5', {'flexible': {'upper_arm_link': steel}})
+    >>> [link.name for link in arm.links if link.flexible is not None]
+    ['upper_arm_link']
     """
     root, urdf, directory, of_xacro = read_source(source, arguments)
     tree = read_tree(root)
     _refuse_near_misses(root)
     elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
     directories = {root.source: directory}
-    if overlay is not None and overlay != '':  # an empty ROS parameter means none
+    if overlay is not None and overlay != '':  # a ROS parameter that is not set is empty
         added, place = read_overlay(overlay)
         directories.update({element.source: place for element in added[:1]})
         for tag, identity in EXTENSION.items():
@@ -70,7 +97,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     inertias = dict(tree.links)
     for name, part in parts.items():
         inertias[name] = built = link_inertia(part.origin, part.beam, part.masses)
-        warnings += mismatch(part, tree.links[name], built)
+        warnings += inertia_warning(part.element, part.beam.length, tree.links[name],
+                                    built)
     flexible = _flexible_links(tree, parts, inertias, directories, directory)
     joints = _joints(tree, parts, elements['flexible_joint'])
     frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
@@ -102,7 +130,10 @@ def _freeze(record: object) -> None:
 
 
 def _refuse_near_misses(root: Element) -> None:
-    """Unknown elements under <robot> are other tools'; one that is nearly ours is a misprint."""
+    """Refuse an unknown element under <robot> whose name is nearly that of an extension element.
+
+    Other unknown elements belong to other tools.
+    """
     for child in root.children:
         if child.tag not in KNOWN:
             near = misspelt(child.tag, EXTENSION)
@@ -123,7 +154,7 @@ def _by_identity(found: list[Element], identity: str | None) -> dict[str, Elemen
 
 
 def _merged(under: dict[str, Element], over: dict[str, Element]) -> dict[str, Element]:
-    """The overlay wins, child by child: what it does not name stays as the URDF has it."""
+    """Elements of the URDF, changed by the overlay child by child; the others stay."""
     result = dict(under)
     for name, element in over.items():
         base = under.get(name)
@@ -136,10 +167,10 @@ def _merged(under: dict[str, Element], over: dict[str, Element]) -> dict[str, El
     return result
 
 
-def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
+def _flexible_links(tree: UrdfTree, parts: dict[str, FlexibleParts],
                     inertias: dict[str, Inertia | None], directories: dict[str, Path],
                     directory: Path) -> dict[str, FlexibleLink]:
-    hanging = carried(tree.joints, inertias) if parts else {}
+    carried = carried_inertia(tree.joints, inertias) if parts else {}
     result: dict[str, FlexibleLink] = {}
     end, count = time.thread_time() + MOST_SECONDS_OF_MODES, 0
     for name, part in parts.items():
@@ -151,7 +182,7 @@ def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
                                      f'{len(result)} links that take longer')
         children = tree.children(name)
         loads = [(part.section_x(joint), body) for joint in children
-                 if (body := hanging[joint.name]) is not None]
+                 if (body := carried[joint.name]) is not None]
         modes = part.element.one('modes')
         where = directories.get(modes.source if modes else '', directory)
         result[name] = read_modes(part, loads, bool(children), where)
@@ -159,7 +190,7 @@ def _flexible_links(tree: Tree, parts: dict[str, FlexibleParts],
     return result
 
 
-def _joints(tree: Tree, parts: dict[str, FlexibleParts],
+def _joints(tree: UrdfTree, parts: dict[str, FlexibleParts],
             elements: dict[str, Element]) -> tuple[Joint, ...]:
     springs = {}
     kinds = {joint.name: joint.type for joint in tree.joints}
@@ -167,7 +198,7 @@ def _joints(tree: Tree, parts: dict[str, FlexibleParts],
         element.allow({'joint', 'stiffness', 'damping', 'motor_inertia', 'gear_ratio'})
         if name not in kinds:
             element.fail('joint', 'the name of a joint', f'{quoted(name)}; '
-                                                         f'{nearest(name, kinds)}')
+                                                         f'{suggestion(name, kinds)}')
         if kinds[name] not in ('revolute', 'continuous', 'prismatic'):
             element.fail('joint', 'a revolute, continuous or prismatic joint',
                          f'{quoted(name)}, which is {kinds[name]}')
@@ -186,7 +217,8 @@ def _joints(tree: Tree, parts: dict[str, FlexibleParts],
         for joint in tree.joints)
 
 
-def _unique_frames(tree: Tree, frames: tuple[Frame, ...], parts: dict[str, FlexibleParts]) -> None:
+def _unique_frames(tree: UrdfTree, frames: tuple[Frame, ...],
+                   parts: dict[str, FlexibleParts]) -> None:
     for frame in frames:
         if frame.name in tree.links:
             raise parts[frame.link].element.error(
@@ -194,13 +226,13 @@ def _unique_frames(tree: Tree, frames: tuple[Frame, ...], parts: dict[str, Flexi
                 'beam, found a link of that name; rename the link')
 
 
-def _imu(element: Element, tree: Tree, frames: tuple[Frame, ...]) -> Imu:
+def _imu(element: Element, tree: UrdfTree, frames: tuple[Frame, ...]) -> Imu:
     element.allow({'name', 'frame'})
     names = [*tree.links, *(frame.name for frame in frames)]
     return Imu(element.text('name'), element.choice('frame', names))
 
 
-def _gravity(elements: dict[str, Element]) -> np.ndarray:
+def _gravity(elements: dict[str, Element]) -> Array:
     for element in elements.values():
         element.allow({'xyz'})
         return element.numbers('xyz', 3)

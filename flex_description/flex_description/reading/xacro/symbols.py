@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from flex_description.reading.expressions import ExpressionError, Function
-from flex_description.reading.limits import LimitError
-from flex_description.reading.sizes import (
+from flex_description.reading.limits import (
     CONTAINERS,
     LONGEST_LIST,
+    LimitError,
     bounded,
     check_product,
     check_width,
 )
+from flex_description.reading.xacro.expressions import ExpressionError, Function
 
 # Methods that neither change their object nor make more than the product of their arguments.
 STRING = ('capitalize', 'casefold', 'count', 'endswith', 'find', 'index', 'isalnum', 'isalpha',
@@ -33,7 +33,7 @@ BARE = ('list', 'dict', 'map', 'len', 'str', 'float', 'int', 'bool', 'True', 'Fa
         'round', 'sorted', 'range')
 
 
-def _items(value: Iterable, *_: object) -> list:
+def _items(value: Iterable[Any], *_: object) -> list[Any]:
     """The items as a list, so that no lazy iterator can hide how many there are."""
     result = []
     for item in value:
@@ -51,11 +51,11 @@ def _range(*arguments: int) -> range:
     return result
 
 
-def _map(function: Callable, *lists: Iterable) -> list:
+def _map(function: Callable[..., Any], *lists: Iterable[Any]) -> list[Any]:
     return [function(*items) for items in zip(*map(_items, lists))]
 
 
-def _filter(function: Callable | None, items: Iterable) -> list:
+def _filter(function: Callable[..., Any] | None, items: Iterable[Any]) -> list[Any]:
     return [item for item in _items(items) if (function(item) if function else item)]
 
 
@@ -65,7 +65,7 @@ def _round(number: Any, digits: int | None = None) -> Any:
     return round(number) if digits is None else round(number, digits)
 
 
-def _sum(items: Iterable, start: Any = 0) -> Any:
+def _sum(items: Iterable[Any], start: Any = 0) -> Any:
     total = start
     for item in _items(items):
         if not isinstance(item, NUMBERS) or not isinstance(total, NUMBERS):
@@ -81,7 +81,7 @@ def _common_multiple(*numbers: int) -> int:
     return total
 
 
-def _product(items: Iterable, *, start: Any = 1) -> Any:
+def _product(items: Iterable[Any], *, start: Any = 1) -> Any:
     total = start
     for item in _items(items):
         check_product(total, item)
@@ -89,19 +89,20 @@ def _product(items: Iterable, *, start: Any = 1) -> Any:
     return total
 
 
-def _slow(name: str) -> Callable:
+def _slow(name: str) -> Callable[..., Any]:
     """A function of whole numbers whose result grows faster than any power."""
     def call(*numbers: int) -> int:
         if any(abs(number) > 300 for number in numbers):
             raise LimitError(f'{name}: expected numbers of at most 300, found a larger one')
-        return getattr(math, name)(*numbers)
+        result: int = getattr(math, name)(*numbers)
+        return result
     return call
 
 
 def _type_of(value: object) -> Function:
-    """What type() gives: good for comparing; to make such a value, its name is called."""
+    """Result of type(), for comparison only."""
     kind = type(value)
-    return _KINDS.get(kind, Function(kind.__name__, _no_type))
+    return _TYPE_FUNCTIONS.get(kind, Function(kind.__name__, _no_type))
 
 
 def _no_type(*_: object, **__: object) -> None:
@@ -114,7 +115,7 @@ def _is_instance(value: object, kinds: Any) -> bool:
                                    if isinstance(kind, Function) and kind.type is not None))
 
 
-def _make(kind: type) -> Callable:
+def _make(kind: type) -> Callable[..., Any]:
     def call(*arguments: Any, **named: Any) -> Any:
         if kind in CONTAINERS:
             arguments = tuple(argument if isinstance(argument, Mapping) else _items(argument)
@@ -138,10 +139,10 @@ MATH: dict[str, Any] = {
     'lcm': _common_multiple}
 
 
-_KINDS = {kind: Function(name, PYTHON[name], kind) for name, kind in TYPES.items()}
+_TYPE_FUNCTIONS = {kind: Function(name, PYTHON[name], kind) for name, kind in TYPES.items()}
 
 
-def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable]) -> dict[str, Any]:
+def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     """All names. namespace: makes one, a mapping; own: xacro's own functions."""
     python = {name: _function(name, value) for name, value in PYTHON.items()}
     mathematics = {name: _function(name, value) for name, value in MATH.items()}
@@ -157,7 +158,7 @@ def symbols(namespace: Callable[[], Any], own: Mapping[str, Callable]) -> dict[s
 
 def _function(name: str, value: Any) -> Any:
     if name in TYPES:
-        return _KINDS[TYPES[name]]
+        return _TYPE_FUNCTIONS[TYPES[name]]
     return Function(name, value, TYPES.get(name)) if callable(value) else value
 
 
@@ -176,11 +177,11 @@ def method(value: object, name: str) -> Function | None:
     return Function(name, getattr(value, name)) if name in known and hasattr(value, name) else None
 
 
-def _of_mapping(value: dict, name: str) -> Function | None:
+def _of_mapping(value: dict[Any, Any], name: str) -> Function | None:
     """Of xacro's wrapped mappings too, whose items must come out wrapped."""
-    if hasattr(type(value), 'top'):  # a namespace, whose names are anybody's
+    if hasattr(type(value), 'top'):  # a namespace, whose names the file defines
         return None
-    methods: dict[str, Callable] = {
+    methods: dict[str, Callable[..., Any]] = {
         'keys': lambda: list(value), 'values': lambda: [value[key] for key in value],
         'items': lambda: [(key, value[key]) for key in value], 'copy': lambda: value,
         'get': lambda key, default=None: next((value[key] for _ in range(key in value)), default)}
@@ -199,10 +200,11 @@ def _replace(text: str, old: str, new: str, count: int = -1) -> str:
     return text.replace(old, new, count)
 
 
-def _padded(name: str) -> Callable:
+def _padded(name: str) -> Callable[..., Any]:
     def call(text: str, width: int, *fill: str) -> str:
         check_product(' ', width)
-        return getattr(text, name)(width, *fill)
+        result: str = getattr(text, name)(width, *fill)
+        return result
     return call
 
 
@@ -226,6 +228,6 @@ def _expanded(text: str, size: int = 8) -> str:
     return text.expandtabs(size)
 
 
-_STRING_MAKERS: dict[str, Callable] = {
+_STRING_MAKERS: dict[str, Callable[..., Any]] = {
     'join': _join, 'replace': _replace, 'format': _formatted, 'expandtabs': _expanded,
     **{name: _padded(name) for name in ('center', 'ljust', 'rjust', 'zfill')}}

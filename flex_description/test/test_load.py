@@ -1,5 +1,6 @@
 """load_robot on good robots: tree, joints, beams, frames, sensors, sources."""
 import dataclasses
+import doctest
 import re
 from xml.etree import ElementTree
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from urdf_parser_py.urdf import URDF
 
-from flex_description import RobotError, bundled_robots, load_robot
+from flex_description import RobotError, bundled_robots, load, load_robot
 
 LINK = """<link name="{}"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
@@ -256,3 +257,8 @@ def test_tree_as_urdf_parser_py_reads_it(name):
         if joint.dynamics is not None:
             assert ours.damping == (joint.dynamics.damping or 0.0)
             assert ours.friction == (joint.dynamics.friction or 0.0)
+
+
+def test_the_example_of_load_robot_runs():
+    results = doctest.testmod(load)
+    assert results.attempted >= 5 and results.failed == 0

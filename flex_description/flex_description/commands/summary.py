@@ -1,4 +1,4 @@
-"""A robot in figures, as plain values that JSON can hold."""
+"""Figures of a robot as plain values, for JSON."""
 from __future__ import annotations
 
 from dataclasses import asdict
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from flex_description.beam import quadrature
 from flex_description.errors import RobotError
-from flex_description.inertia import link_inertia
 from flex_description.link_modes import link_modes, loads_of
+from flex_description.math import gauss_stations
+from flex_description.rigid_inertia import link_inertia
 from flex_description.robot import (
     FlexibleJoint,
     FlexibleLink,
@@ -70,7 +70,7 @@ def _flexible(link: FlexibleLink, loads: list[LumpedMass], source: str) -> dict[
 def _end_stiffness(link: FlexibleLink) -> dict[str, float]:
     """Force per deflection (N/m) and torque per twist (N m/rad) at the end of the clamped beam:
     the inverse of the integral of (L - x)^2 / (E I), and of 1 / (G J)."""
-    x, weight = quadrature(link.breakpoints, 16)
+    x, weight = gauss_stations(link.breakpoints, 16)
     at = link.properties(x)
     arm = weight * (link.length - x)**2
     return {'y': float(1 / np.sum(arm / at.bending_stiffness_z)),
@@ -86,7 +86,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def _spring(joint: Joint, spring: FlexibleJoint) -> dict[str, Any]:
-    """The figures, what the gear makes of the rotor at the joint, and the units of all."""
+    """The spring with the rotor inertia reflected to the joint, and the units of all figures."""
     force, way, inertia = (('N', 'm', 'kg') if joint.type == 'prismatic'
                            else ('N m', 'rad', 'kg m2'))
     return {**asdict(spring), 'reflected_inertia': spring.motor_inertia * spring.gear_ratio**2,

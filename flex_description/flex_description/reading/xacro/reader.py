@@ -15,11 +15,11 @@ from typing import Any
 from xml.dom import expatbuilder
 from xml.parsers import expat
 
-from flex_description.element import Element
 from flex_description.errors import RobotError
+from flex_description.reading.element import Element
 from flex_description.reading.limits import DEEPEST, MOST_ELEMENTS, LimitError
-from flex_description.reading.xacro_engine import Engine
-from flex_description.xml_reader import refuse_dtd
+from flex_description.reading.xacro.engine import Engine
+from flex_description.reading.xml_reader import refuse_dtd
 
 NOTE = 'flex_note'
 MOST_WARNINGS = 100
@@ -37,7 +37,7 @@ class _Builder(expatbuilder.ExpatBuilderNS):
 
     def install(self, parser: Any) -> None:
         super().install(parser)
-        # Nobody reads comments; xacro takes a quadratic time to remove those before a macro.
+        # Comments are not used; xacro removes those before a macro in quadratic time.
         parser.CommentHandler = parser.ProcessingInstructionHandler = None
         refuse_dtd(parser, self.source)
 
@@ -63,7 +63,7 @@ class _Builder(expatbuilder.ExpatBuilderNS):
 
 
 class _Reading:
-    """The files of one xacro and the place that it has come to."""
+    """The files of one xacro and the place of the current element."""
 
     def __init__(self, source: str) -> None:
         self.files: list[str] = [source]
@@ -85,7 +85,7 @@ class _Reading:
             raise RobotError(f'expected Unicode text, found: {error}', name) from None
 
     def visit(self, node: Any) -> None:
-        """Remember the place of an element that is being worked at."""
+        """Remember the place of the element that is being expanded."""
         place = getattr(node, 'flex_place', None) or node.getAttribute(NOTE)
         if place:
             self.place = _parsed(place, self.files)

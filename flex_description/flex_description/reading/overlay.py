@@ -1,7 +1,7 @@
 """Overlay YAML to the elements that the URDF extension has, each knowing its line.
 
 One rule: a mapping is an element, a scalar or a list of scalars an attribute, a list of mappings
-several elements. A scalar where an element is expected gives that element's chief attribute
+several elements. A scalar where an element is expected gives that element's main attribute
 (`material: steel`).
 """
 from __future__ import annotations
@@ -12,18 +12,19 @@ from pathlib import Path
 
 import yaml
 
-from flex_description.element import Element
-from flex_description.errors import RobotError, cut, nearest, quoted
+from flex_description.errors import RobotError, cut, quoted
+from flex_description.files import LARGEST_YAML, read_text
 from flex_description.reading.bounded_yaml import compose
-from flex_description.reading.files import LARGEST_YAML, read_text
+from flex_description.reading.element import Element
 from flex_description.reading.limits import LimitError
-from flex_description.source import bundled_overlay
+from flex_description.reading.source import bundled_overlay
+from flex_description.suggestion import suggestion
 
 # top-level key: element tag and the attribute that a mapping's keys give
 TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', 'joint'),
        'imus': ('imu', 'name'), 'gravity': ('gravity', 'xyz')}
 PLURALS = {'masses': 'mass', 'gauges': 'gauge', 'segments': 'segment', 'sections': 'section'}
-CHIEF = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
+MAIN = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
 
 PARENTS = ('flexible', 'beam', 'segment')  # whose `damping`, say, is an element
 
@@ -77,7 +78,7 @@ def _elements(text: str, source: str) -> list[Element]:
     for key, value in _items(top, source, 'the overlay'):
         if key.value not in TOP:
             raise RobotError(f'overlay: expected only known keys, found {quoted(key.value)}; '
-                             f'{nearest(key.value, TOP)}', source, _line(key))
+                             f'{suggestion(key.value, TOP)}', source, _line(key))
         tag, identity = TOP[key.value]
         if tag == 'gravity':
             found.append(_element(tag, value, source, _line(key)))
@@ -97,8 +98,8 @@ def _elements(text: str, source: str) -> list[Element]:
 def _element(tag: str, node: yaml.Node, source: str, line: int,
              parent: Element | None = None) -> Element:
     element = Element(tag, {}, source, line, [], parent)
-    if tag in CHIEF and not isinstance(node, yaml.MappingNode):
-        element.attributes[CHIEF[tag]] = _attribute(node, source, tag)
+    if tag in MAIN and not isinstance(node, yaml.MappingNode):
+        element.attributes[MAIN[tag]] = _attribute(node, source, tag)
         return element
     for key, value in _items(node, source, f'<{cut(tag)}>'):
         name = PLURALS.get(str(key.value), str(key.value))
@@ -108,7 +109,7 @@ def _element(tag: str, node: yaml.Node, source: str, line: int,
               and isinstance(value.value[0], yaml.MappingNode)):
             element.children += [_element(name, item, source, _line(item), element)
                                  for item in value.value]
-        elif name in CHIEF and tag in PARENTS:
+        elif name in MAIN and tag in PARENTS:
             element.children.append(_element(name, value, source, _line(key), element))
         elif name in element.attributes:
             raise RobotError(f'{element.label}: expected {quoted(name)} once, found it again',
@@ -131,7 +132,8 @@ def _items(node: yaml.Node, source: str, what: str) -> list[tuple[yaml.ScalarNod
             raise RobotError(f'{what}: expected each key once, found {quoted(key.value)} again',
                              source, _line(key))
         seen.add(key.value)
-    return node.value
+    items: list[tuple[yaml.ScalarNode, yaml.Node]] = node.value
+    return items
 
 
 def _attribute(node: yaml.Node, source: str, name: str) -> str:

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import NoReturn
 from xml.parsers import expat
 
-from flex_description.element import Element
 from flex_description.errors import RobotError
+from flex_description.reading.element import Element
 from flex_description.reading.limits import DEEPEST, MOST_ELEMENTS
 
 

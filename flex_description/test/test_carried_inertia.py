@@ -1,10 +1,11 @@
-"""What hangs outboard, and the tip load that `auto` makes of it."""
+"""The inertia that joints carry, and the tip load that `auto` makes of it."""
 import numpy as np
 import pytest
 
 from flex_description import Inertia, Joint, RobotError, load_robot
-from flex_description.outboard import carried
-from flex_description.rotations import from_rpy, pose
+from flex_description.carried_inertia import carried_inertia
+from flex_description.math import pose, rotation_from_rpy
+from flex_description.reading import modes
 
 ARM = """<robot name="r"><link name="base"/><link name="arm"/>
 <link name="hand"><inertial><origin xyz="0.2 0 0.1"/><mass value="3"/>
@@ -17,7 +18,7 @@ ARM = """<robot name="r"><link name="base"/><link name="arm"/>
 
 
 def joint(name, parent, child, xyz, rpy=(0, 0, 0)):
-    origin = pose(from_rpy(np.array(rpy, float)), np.array(xyz, float))
+    origin = pose(rotation_from_rpy(np.array(rpy, float)), np.array(xyz, float))
     return Joint(name, 'fixed', parent, child, origin, np.array([1.0, 0, 0]))
 
 
@@ -25,20 +26,20 @@ def test_two_balls_on_a_turned_chain():
     ball = Inertia(2.0, np.array([0.5, 0, 0]), 0.1 * np.eye(3))
     joints = [joint('j1', 'a', 'b', (1, 0, 0), (0, 0, np.pi / 2)),
               joint('j2', 'b', 'c', (1, 0, 0))]
-    body = carried(joints, {'a': None, 'b': ball, 'c': ball})['j1']
+    body = carried_inertia(joints, {'a': None, 'b': ball, 'c': ball})['j1']
     # in frame a: balls at (1, 0.5) and (1, 1.5)
     assert body.mass == 4 and np.allclose(body.centre, [1, 1, 0])
     assert np.allclose(body.tensor, np.diag([0.2 + 4 * 0.25, 0.2, 0.2 + 4 * 0.25]))
 
 
 def test_massless_branch_carries_nothing():
-    assert carried([joint('j', 'a', 'b', (0, 0, 0))], {'a': None, 'b': None}) == {'j': None}
+    joints = [joint('j', 'a', 'b', (0, 0, 0))]
+    assert carried_inertia(joints, {'a': None, 'b': None}) == {'j': None}
 
 
 def tip_of(monkeypatch, x=1.0, parts=''):
     """The tip load and the inner masses that reach the mode shapes."""
     seen = {}
-    import flex_description.modes as modes
     build = modes.build_shapes
 
     def watch(basis, counts, beam, tip, masses, options):

@@ -1,7 +1,7 @@
 """The rigid tree of a URDF: links with their inertia and joints in tree order.
 
-Every element is checked with its place before anything is built of it. (urdf_parser_py knows no
-lines, stops at nothing that is physically wrong and prints what it does not know.)
+Every element is checked with its place before anything is built of it. (urdf_parser_py has no
+line numbers and no physical checks, and prints unknown elements.)
 """
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flex_description.element import Element
 from flex_description.errors import cut, quoted
-from flex_description.inertia import TENSOR, check_tensor, moved, not_negative, tensor
+from flex_description.math import without_negative_moments
+from flex_description.reading.element import Element, read_origin
+from flex_description.reading.inertia import check_tensor, read_tensor
+from flex_description.rigid_inertia import transformed
 from flex_description.robot import Inertia, Joint, Limits
-from flex_description.rotations import read_origin
 
-UNAXED = ('fixed', 'floating')  # joints whose axis means nothing
-TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
+WITHOUT_AXIS = ('fixed', 'floating')  # joints without an axis
+JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # Numbers that only drawing uses; they too must be finite.
 DRAWN = ('xyz', 'rpy', 'size', 'radius', 'length', 'scale', 'rgba')
 
 
 @dataclass(frozen=True)
-class Tree:
+class UrdfTree:
     """Links in tree order (the root first; link k + 1 is the child of joint k), their
     inertia, and the joints."""
 
@@ -34,7 +35,7 @@ class Tree:
         return [joint for joint in self.joints if joint.parent == link]
 
 
-def read_tree(root: Element) -> Tree:
+def read_tree(root: Element) -> UrdfTree:
     """The tree of a <robot> element."""
     if root.tag != 'robot':
         raise root.error('expected <robot> as the outermost element, found '
@@ -61,7 +62,7 @@ def read_tree(root: Element) -> Tree:
             raise joints[joint.name].error(
                 f'type: expected a {joint.type} joint only at the root link {quoted(base)}, found '
                 f'it on {quoted(joint.parent)}')
-    return Tree({name: inertias[name] for name in names}, ordered, tuple(warnings))
+    return UrdfTree({name: inertias[name] for name in names}, ordered, tuple(warnings))
 
 
 def _named(root: Element, tag: str) -> dict[str, Element]:
@@ -88,19 +89,19 @@ def _check_link(element: Element, moving: bool, warnings: list[str]) -> None:
     if mass is None or inertia is None:
         missing = 'mass' if mass is None else 'inertia'
         raise inertial.error(f'expected <{missing}>, found none')
-    matrix = _tensor(inertia)
+    matrix = read_tensor(inertia)
     kilograms = mass.number('value', unit='kg')
-    if kilograms == 0.0 and not matrix.any():  # a usual way to write a mere frame
+    if kilograms == 0.0 and not matrix.any():  # usual for a link that is only a frame
         return
     if kilograms <= 0.0:
         mass.fail('value', 'a positive number (kg); leave <inertial> out for a link without mass')
-    # A link that is fixed to another may be a point: the other one turns with it.
+    # A link fixed to another may be a point mass: the other one has rotary inertia.
     if wrong := check_tensor(inertia, matrix, point=not moving):
         warnings.append(f'{inertia.source}:{inertia.line}: {inertia.label}: {wrong}')
 
 
 def _check_joint(element: Element, links: dict[str, Element], warnings: list[str]) -> None:
-    kind = element.choice('type', TYPES)
+    kind = element.choice('type', JOINT_TYPES)
     for role in ('parent', 'child'):
         end = element.one(role)
         if end is None:
@@ -110,7 +111,8 @@ def _check_joint(element: Element, links: dict[str, Element], warnings: list[str
                              f'{quoted(element.text("name"))}')
     read_origin(element.one('origin'))
     axis = element.one('axis')
-    if axis is not None and np.linalg.norm(axis.numbers('xyz', 3)) < 1e-9 and kind not in UNAXED:
+    if (axis is not None and np.linalg.norm(axis.numbers('xyz', 3)) < 1e-9
+            and kind not in WITHOUT_AXIS):
         axis.fail('xyz', 'an axis with a direction')
     dynamics = element.one('dynamics')
     if dynamics is not None:
@@ -170,12 +172,8 @@ def _inertia(link: Element) -> Inertia | None:
     kilograms = mass.number('value')
     if kilograms == 0.0:
         return None
-    own = Inertia(kilograms, np.zeros(3), not_negative(_tensor(inertia)))
-    return moved(own, read_origin(inertial.one('origin')))
-
-
-def _tensor(inertia: Element) -> np.ndarray:
-    return tensor(*(inertia.number(name, unit='kg m2') for name in TENSOR))
+    own = Inertia(kilograms, np.zeros(3), without_negative_moments(read_tensor(inertia)))
+    return transformed(own, read_origin(inertial.one('origin')))
 
 
 def _joint(element: Element) -> Joint:
@@ -183,7 +181,7 @@ def _joint(element: Element) -> Joint:
     kind = element.text('type')
     axis = np.array([1.0, 0.0, 0.0])
     given = element.one('axis')
-    if given is not None and kind not in UNAXED:
+    if given is not None and kind not in WITHOUT_AXIS:
         axis = given.numbers('xyz', 3)
     dynamics = element.one('dynamics')
     return Joint(

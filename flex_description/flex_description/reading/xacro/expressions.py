@@ -1,6 +1,6 @@
 """Expressions of xacro, evaluated node by node within limits; nothing is ever run as Python code.
 
-xacro itself passes its ${...} to eval(), where `9**9**9` takes for ever and attributes of a
+xacro itself passes its ${...} to eval(), where `9**9**9` never ends and attributes of a
 lambda's or a comprehension's variables lead out of the sandbox. Here only the operators, functions
 and methods exist that are listed, each with a bound on the size of its result.
 """
@@ -10,14 +10,15 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from flex_description.errors import cut
-from flex_description.reading.limits import Budget, LimitError
-from flex_description.reading.sizes import (
+from flex_description.reading.limits import (
     CONTAINERS,
     LETTERS,
     LONGEST_LIST,
+    Budget,
+    LimitError,
     bounded,
     check_format,
     check_power,
@@ -25,6 +26,8 @@ from flex_description.reading.sizes import (
     check_shift,
     check_width,
 )
+
+Scopes = Sequence[Mapping[str, Any]]    # names and values, the innermost last
 
 LONGEST_EXPRESSION = 10_000     # characters
 
@@ -40,6 +43,9 @@ COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b}
+
+
+_Value = TypeVar('_Value')
 
 
 class ExpressionError(Exception):
@@ -67,7 +73,7 @@ def parse(text: str) -> ast.expr:
                          f'found {len(text)}')
     try:
         return ast.parse(text.strip(), mode='eval').body
-    except (MemoryError, RecursionError):  # so Python says that brackets are nested too deep
+    except (MemoryError, RecursionError):  # Python's errors for brackets nested too deep
         raise LimitError('expected an expression that is not nested so deep') from None
     except SyntaxError as error:
         raise ExpressionError(f'invalid syntax ({error.msg})') from None
@@ -76,7 +82,7 @@ def parse(text: str) -> ast.expr:
 
 
 class Evaluator:
-    """Evaluates expressions at the cost of one budget.
+    """Evaluates expressions within one budget.
 
     method: what `value.name` is where it can be called, or None.
     """
@@ -88,22 +94,22 @@ class Evaluator:
         """The value of an expression; symbols: what its names mean."""
         return self._value(parse(text), [symbols])
 
-    def _value(self, node: ast.expr, scopes: Sequence[Mapping[str, Any]]) -> Any:
+    def _value(self, node: ast.expr, scopes: Scopes) -> Any:
         self.budget.step()
         work = getattr(self, f'_{type(node).__name__}', None)
         if work is None:
             raise ExpressionError(f'{type(node).__name__} is not allowed in an expression')
         return work(node, scopes)
 
-    def _checked(self, value: Any) -> Any:
+    def _checked(self, value: _Value) -> _Value:
         if isinstance(value, (*LETTERS, *CONTAINERS)):
             self.budget.step(len(value) // 16)
         return bounded(value)
 
-    def _Constant(self, node: ast.Constant, scopes: Sequence) -> Any:
+    def _Constant(self, node: ast.Constant, scopes: Scopes) -> Any:
         return bounded(node.value)
 
-    def _Name(self, node: ast.Name, scopes: Sequence) -> Any:
+    def _Name(self, node: ast.Name, scopes: Scopes) -> Any:
         if node.id.startswith('__'):
             raise ExpressionError(f'Use of invalid name(s): {cut(node.id)}')
         for scope in reversed(scopes):
@@ -113,7 +119,7 @@ class Evaluator:
                 continue
         raise ExpressionError(f"name '{cut(node.id)}' is not defined")
 
-    def _BinOp(self, node: ast.BinOp, scopes: Sequence) -> Any:
+    def _BinOp(self, node: ast.BinOp, scopes: Scopes) -> Any:
         work = BINARY.get(type(node.op))
         if work is None:
             raise ExpressionError(f'{type(node.op).__name__} is not allowed in an expression')
@@ -128,10 +134,10 @@ class Evaluator:
             check_format(left if isinstance(left, str) else repr(left), right)
         return self._checked(work(left, right))
 
-    def _UnaryOp(self, node: ast.UnaryOp, scopes: Sequence) -> Any:
+    def _UnaryOp(self, node: ast.UnaryOp, scopes: Scopes) -> Any:
         return bounded(UNARY[type(node.op)](self._value(node.operand, scopes)))
 
-    def _BoolOp(self, node: ast.BoolOp, scopes: Sequence) -> Any:
+    def _BoolOp(self, node: ast.BoolOp, scopes: Scopes) -> Any:
         stop_at = isinstance(node.op, ast.Or)
         value: Any = not stop_at
         for part in node.values:
@@ -140,7 +146,7 @@ class Evaluator:
                 break
         return value
 
-    def _Compare(self, node: ast.Compare, scopes: Sequence) -> Any:
+    def _Compare(self, node: ast.Compare, scopes: Scopes) -> Any:
         left, result = self._value(node.left, scopes), True
         for work, part in zip(node.ops, node.comparators):
             right = self._value(part, scopes)
@@ -150,11 +156,11 @@ class Evaluator:
             left = right
         return result
 
-    def _IfExp(self, node: ast.IfExp, scopes: Sequence) -> Any:
+    def _IfExp(self, node: ast.IfExp, scopes: Scopes) -> Any:
         return self._value(node.body if self._value(node.test, scopes) else node.orelse, scopes)
 
-    def _items(self, nodes: Sequence[ast.expr], scopes: Sequence) -> list:
-        result: list = []
+    def _items(self, nodes: Sequence[ast.expr], scopes: Scopes) -> list[Any]:
+        result: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
                 result.extend(self._value(node.value, scopes))
@@ -163,17 +169,17 @@ class Evaluator:
                 result.append(self._value(node, scopes))
         return result
 
-    def _List(self, node: ast.List, scopes: Sequence) -> list:
+    def _List(self, node: ast.List, scopes: Scopes) -> list[Any]:
         return self._checked(self._items(node.elts, scopes))
 
-    def _Tuple(self, node: ast.Tuple, scopes: Sequence) -> tuple:
+    def _Tuple(self, node: ast.Tuple, scopes: Scopes) -> tuple[Any, ...]:
         return self._checked(tuple(self._items(node.elts, scopes)))
 
-    def _Set(self, node: ast.Set, scopes: Sequence) -> set:
+    def _Set(self, node: ast.Set, scopes: Scopes) -> set[Any]:
         return self._checked(set(self._items(node.elts, scopes)))
 
-    def _Dict(self, node: ast.Dict, scopes: Sequence) -> dict:
-        result: dict = {}
+    def _Dict(self, node: ast.Dict, scopes: Scopes) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values):
             inner = self._value(value, scopes)
             if key is None:
@@ -182,14 +188,14 @@ class Evaluator:
                 result[self._value(key, scopes)] = inner
         return self._checked(result)
 
-    def _Subscript(self, node: ast.Subscript, scopes: Sequence) -> Any:
+    def _Subscript(self, node: ast.Subscript, scopes: Scopes) -> Any:
         return self._value(node.value, scopes)[self._value(node.slice, scopes)]
 
-    def _Slice(self, node: ast.Slice, scopes: Sequence) -> slice:
+    def _Slice(self, node: ast.Slice, scopes: Scopes) -> slice:
         return slice(*(None if part is None else self._value(part, scopes)
                        for part in (node.lower, node.upper, node.step)))
 
-    def _Attribute(self, node: ast.Attribute, scopes: Sequence) -> Any:
+    def _Attribute(self, node: ast.Attribute, scopes: Scopes) -> Any:
         value = self._value(node.value, scopes)
         if node.attr.startswith('_'):
             raise ExpressionError(f'Use of invalid name(s): {cut(node.attr)}')
@@ -204,7 +210,7 @@ class Evaluator:
         raise ExpressionError(f"'{type(value).__name__}' has no attribute '{cut(node.attr)}' that "
                               'an expression may use')
 
-    def _Call(self, node: ast.Call, scopes: Sequence) -> Any:
+    def _Call(self, node: ast.Call, scopes: Scopes) -> Any:
         function = self._value(node.func, scopes)
         if not isinstance(function, Function):
             raise ExpressionError(f"'{type(function).__name__}' is not a function that an "
@@ -216,7 +222,7 @@ class Evaluator:
             named.update(value if word.arg is None else {word.arg: value})
         return self._checked(function(*arguments, **named))
 
-    def _Lambda(self, node: ast.Lambda, scopes: Sequence) -> Function:
+    def _Lambda(self, node: ast.Lambda, scopes: Scopes) -> Function:
         names = [argument.arg for argument in node.args.args]
         if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
             raise ExpressionError('a lambda may only have plain arguments')
@@ -228,8 +234,8 @@ class Evaluator:
             return self._value(node.body, [*scopes, dict(zip(names, arguments))])
         return Function('lambda', call)
 
-    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp, scopes: Sequence) -> list:
-        result: list = []
+    def _ListComp(self, node: ast.ListComp | ast.GeneratorExp, scopes: Scopes) -> list[Any]:
+        result: list[Any] = []
         for inner in self._scopes(node.generators, [*scopes, {}]):
             result.append(self._value(node.elt, inner))
             if len(result) > LONGEST_LIST:
@@ -238,11 +244,11 @@ class Evaluator:
 
     _GeneratorExp = _ListComp
 
-    def _SetComp(self, node: ast.SetComp, scopes: Sequence) -> set:
+    def _SetComp(self, node: ast.SetComp, scopes: Scopes) -> set[Any]:
         return set(self._ListComp(node, scopes))  # type: ignore[arg-type]
 
-    def _DictComp(self, node: ast.DictComp, scopes: Sequence) -> dict:
-        result: dict = {}
+    def _DictComp(self, node: ast.DictComp, scopes: Scopes) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
         for inner in self._scopes(node.generators, [*scopes, {}]):
             result[self._value(node.key, inner)] = self._value(node.value, inner)
             if len(result) > LONGEST_LIST:
@@ -250,7 +256,7 @@ class Evaluator:
         return self._checked(result)
 
     def _scopes(self, generators: Sequence[ast.comprehension],
-                scopes: Sequence) -> Iterator[Sequence]:
+                scopes: list[Any]) -> Iterator[Scopes]:
         """The scopes of each turn of nested `for ... in ... if ...`; the last one changes."""
         if not generators:
             yield scopes
@@ -271,14 +277,14 @@ class Evaluator:
         else:
             raise ExpressionError('expected names after "for"')
 
-    def _JoinedStr(self, node: ast.JoinedStr, scopes: Sequence) -> str:
+    def _JoinedStr(self, node: ast.JoinedStr, scopes: Scopes) -> str:
         parts: list[str] = []
         for part in node.values:
             parts.append(str(self._value(part, scopes)))
             bounded(parts)
         return self._checked(''.join(parts))
 
-    def _FormattedValue(self, node: ast.FormattedValue, scopes: Sequence) -> str:
+    def _FormattedValue(self, node: ast.FormattedValue, scopes: Scopes) -> str:
         value = self._value(node.value, scopes)
         if node.conversion != -1:
             value = repr(value) if chr(node.conversion) == 'r' else str(value)

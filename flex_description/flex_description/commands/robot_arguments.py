@@ -1,4 +1,4 @@
-"""What all commands about one robot share: how it is named, and how they end."""
+"""Arguments, loading and exit codes of commands about one robot."""
 from __future__ import annotations
 
 import argparse
@@ -8,13 +8,16 @@ import sys
 from collections.abc import Callable
 
 from flex_description.errors import RobotError
-from flex_description.loader import load_robot
+from flex_description.load import load_robot
+from flex_description.reading.source import bundled_robots
 from flex_description.robot import Robot
-from flex_description.source import bundled_robots
 
 
 def robot_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """A parser with the arguments that say which robot."""
+    """A parser of the arguments ROBOT, overlay and --xacro, which name a robot.
+
+    name: of the command. A command adds its own arguments to the parser.
+    """
     parser = argparse.ArgumentParser(
         prog=name, description=description,
         epilog=f'Bundled robots: {", ".join(bundled_robots()) or "none"}.')
@@ -25,8 +28,11 @@ def robot_parser(name: str, description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def given_robot(options: argparse.Namespace) -> Robot:
-    """The robot that the arguments of robot_parser name; commands show its warnings themselves."""
+def robot_from_arguments(options: argparse.Namespace) -> Robot:
+    """The robot named by parsed arguments of `robot_parser`; RobotError if it cannot be loaded.
+
+    Its warnings are not logged: the command prints those of `Robot.warnings`.
+    """
     logger = logging.getLogger('flex_description')
     logger.disabled = True
     try:
@@ -42,14 +48,17 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def finished(work: Callable[[], None],
-             refusals: tuple[type[Exception], ...] = (RobotError,)) -> int:
-    """Do it; the exit code: 1, with one line, for `refusals`."""
+def run_command(work: Callable[[], None],
+                refusals: tuple[type[Exception], ...] = (RobotError,)) -> int:
+    """Call `work` and return the exit code of the process.
+
+    An exception of the types in `refusals` is printed as one line; the exit code is then 1.
+    """
     try:
         work()
     except refusals as error:
         print(f'error: {error}', file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader, `head` say, has seen enough; nothing is left to flush
+    except BrokenPipeError:  # closed by `head`, say; nothing is left to flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

@@ -1,4 +1,4 @@
-"""Bounded reading of files: regular ones only, up to a size, as UTF-8 text where text is meant.
+"""Bounded reading of files: regular ones only, up to a size, as UTF-8 text where text is expected.
 
 A pipe could make the reader wait for ever, a device could fill the memory.
 """
@@ -11,12 +11,12 @@ import stat
 from flex_description.errors import RobotError
 
 MEGABYTE = 2**20
-# No description that people write comes near these.
+# Far above the size of any real description.
 LARGEST_XML = 16 * MEGABYTE
 LARGEST_YAML = MEGABYTE // 4    # parsed in Python, some seconds
 LARGEST_TABLE = 64 * MEGABYTE
 
-KINDS = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a pipe (FIFO)'),
+NOT_REGULAR = ((stat.S_ISDIR, 'a directory'), (stat.S_ISFIFO, 'a pipe (FIFO)'),
          (stat.S_ISCHR, 'a device'), (stat.S_ISBLK, 'a device'), (stat.S_ISSOCK, 'a socket'))
 # Longest first: the mark of UTF-16 is also the beginning of that of UTF-32.
 MARKS = ((codecs.BOM_UTF32_LE, 'UTF-32'), (codecs.BOM_UTF32_BE, 'UTF-32'),
@@ -30,7 +30,7 @@ class FileError(Exception):
 def read_bytes(path: str | os.PathLike[str], largest: int) -> bytes:
     """All of a regular file of at most `largest` bytes; FileError says what was found instead."""
     try:
-        # Not blocking: the other end of a pipe may never come.
+        # Non-blocking: the writer of a pipe may never open it.
         number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise FileError('no such file') from None
@@ -38,7 +38,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int) -> bytes:
         raise FileError(getattr(error, 'strerror', None) or str(error)) from None
     try:
         mode = os.fstat(number).st_mode
-        for is_kind, name in KINDS:
+        for is_kind, name in NOT_REGULAR:
             if is_kind(mode):
                 raise FileError(name)
         with os.fdopen(number, 'rb', closefd=False) as file:
@@ -53,7 +53,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str], largest: int = LARGEST_XML) -> str:
-    """The text of a file, with an error for people."""
+    """The text of a UTF-8 file of at most `largest` bytes; RobotError if it cannot be read."""
     try:
         return decode(read_bytes(path, largest))
     except FileError as error:
