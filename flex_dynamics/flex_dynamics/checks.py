@@ -11,7 +11,7 @@ import operator
 import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from flex_dynamics.kernels.base.finite import LARGEST, LARGEST_POSITION
 Kind = TypeVar('Kind')
 FLOAT = np.dtype(np.float64)
 
-_KINDS = {'b': 'true and false', 'c': 'complex numbers', 'U': 'text', 'S': 'bytes', 'M': 'dates',
-          'm': 'time spans', 'V': 'records'}
+_NO_NUMBERS = {'b': 'true and false', 'c': 'complex numbers', 'U': 'text', 'S': 'bytes',
+               'M': 'dates', 'm': 'time spans', 'V': 'records'}
 
 
 def shown(value: Any) -> str:
@@ -46,8 +46,9 @@ def real_array(value: Any, name: str, expected: str) -> np.ndarray:
     except Exception:      # ragged lists, and whatever __array__ of another library raises
         raise DynamicsError(f'{name}: expected {expected}, found {shown(value)}') from None
     kind = array.dtype.kind
-    if kind in _KINDS:
-        raise DynamicsError(f'{name}: expected {expected}, found {_KINDS[kind]}: {shown(value)}')
+    if kind in _NO_NUMBERS:
+        raise DynamicsError(f'{name}: expected {expected}, found {_NO_NUMBERS[kind]}: '
+                            f'{shown(value)}')
     if kind == 'O':
         for item in array.flat:
             if not isinstance(item, (numbers.Real, Decimal)) or isinstance(item, bool):
@@ -202,3 +203,24 @@ def places(given: Any, name: str) -> list[tuple[str, float | None]]:
         return [(frame, x) for frame, x in given]
     except (TypeError, ValueError):
         raise DynamicsError(f'{name}: expected {expected}, found {shown(given)}') from None
+
+
+class HasCoordinates(Protocol):
+    """A model, as far as its states are checked."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+
+def position(model: HasCoordinates, q: Any) -> np.ndarray:
+    """q as positions (n,) of a model; it is not copied if it is such an array already."""
+    return vector(q, 'q', model.n, model.names, LARGEST_POSITION)
+
+
+def state(model: HasCoordinates, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+    """q and v as positions and speeds (n,) of a model."""
+    return (vector(q, 'q', model.n, model.names, LARGEST_POSITION),
+            vector(v, 'v', model.n, model.names))

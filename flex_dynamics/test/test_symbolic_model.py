@@ -10,7 +10,7 @@ from symbolic_robots import derived, one_link
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Simulation, simulate
 from flex_dynamics.symbolic import Payload, SymbolicModel, derive
-from flex_dynamics.symbolic.smaller import first_joints
+from flex_dynamics.symbolic.size_advice import first_joints
 
 
 @pytest.fixture(scope='module')

@@ -19,7 +19,7 @@ def why_it_failed(run: Simulation, status: int, tau: np.ndarray | None = None) -
     """
     what = 'did not converge in 64 parts of a step' if status == NOT_CONVERGED else 'diverged'
     names, found = run.model.names, []
-    beyond = np.flatnonzero(np.abs(run.q) > run._reach)
+    beyond = np.flatnonzero(np.abs(run.q) > run.amplitude_limits)
     if beyond.size:
         found.append(f'{names[beyond[0]]} bends its beam by more than ten times its length')
     if run.v.any():
@@ -56,7 +56,6 @@ def _acceleration(run: Simulation, tau: np.ndarray) -> np.ndarray:
 
 def _limit(run: Simulation, tau: np.ndarray) -> str:
     """The effort limit in the URDF, if the largest effort is beyond it."""
-    limits = {joint.name: joint.limits.effort for joint in run.model.robot.joints}
     worst = int(np.argmax(np.abs(tau)))
-    limit = limits.get(run.model.names[worst], np.inf)
+    limit = run.model.joint_limits.effort[worst]
     return f', beyond its limit of {limit:g}' if abs(tau[worst]) > limit else ''

@@ -32,8 +32,8 @@ class Sensors:
         self.model = model
         self.gauge_names: list[str] = []
         rows = []
-        for node, fields in model._packed.fields.items():
-            start = model._packed.table[node, layout.ELASTIC]
+        for node, fields in model.assembly.packed.fields.items():
+            start = model.assembly.packed.table[node, layout.ELASTIC]
             for gauge in fields.flexible.gauges:
                 # Axial strain of a fibre at (y, z): -v'' y - w'' z, with the linear curvature
                 # that the beam's strain energy has too.
@@ -50,24 +50,24 @@ class Sensors:
 
     def strain(self, q) -> np.ndarray:
         """Axial strains (n_gauges,), m/m, positive in tension."""
-        return self._strain @ self.model._position(q)
+        return self._strain @ checks.position(self.model, q)
 
     def strain_matrix(self, q=None) -> np.ndarray:
         """d strain / d q (n_gauges, n), constant and read-only: q may be left out."""
         if q is not None:
-            self.model._position(q)
+            checks.position(self.model, q)
         return self._strain
 
     def imu(self, q, v, a) -> list[ImuReading]:
         """What each IMU reads at positions q, speeds v and accelerations a, each (n,)."""
-        q, v = self.model._state(q, v)
+        q, v = checks.state(self.model, q, v)
         a = self.model.finite_vector(a, 'a', self.model.n)
         return [self._read(frame, q, v, a) for frame in self.imu_frames]
 
     def _read(self, frame: str, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ImuReading:
-        pose, jacobian, rate = self.model._motion(q, v, frame, None)
+        pose, jacobian, rate = self.model.frame_motion(q, v, frame)
         rotation = pose[:3, :3]
-        linear = jacobian[:3] @ a + rate[:3] @ v - self.model._gravity
+        linear = jacobian[:3] @ a + rate[:3] @ v - self.model.assembly.gravity
         return ImuReading(rotation.T @ (jacobian[3:] @ v), rotation.T @ linear,
                           np.array(quaternion(rotation)))
 

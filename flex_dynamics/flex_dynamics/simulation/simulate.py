@@ -147,7 +147,7 @@ class _Run:
         self.model, self.servo = model, servo
         # Once: loads may come from a generator, which can be read only once.
         self.wrenches = None if wrenches is None else point_wrenches(model, wrenches)
-        start = model._state(np.zeros(model.n) if q is None else q,
+        start = checks.state(model, np.zeros(model.n) if q is None else q,
                              np.zeros(model.n) if v is None else v)
         constant = np.zeros(model.n_joints) if tau is None or callable(tau) else np.array(
             model.finite_vector(tau, 'tau', model.n_joints))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_dynamics import checks
+from flex_dynamics.arrays import Array
 from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
@@ -69,15 +70,15 @@ class Simulation:
         self._model = model
         self._scratch = np.full((11, model.n), np.nan)
         self._scratch[8] = 0.0
-        table = model._arrays[0]
+        table = model.assembly.packed.table
         pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
         self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
-        self._reach = reach(model)
+        self._reach = amplitude_limits(model)
         self.set_loads(self._loads)
 
     def set_state(self, q, v) -> None:
         """Set positions and speeds (n,); the integrator starts anew."""
-        q, v = self.model._state(q, v)
+        q, v = checks.state(self.model, q, v)
         # A coordinate that moves no mass is told here; later a bad pivot means divergence.
         self.model.forward_dynamics(q, v, np.zeros(self.model.n_joints))
         self.q[:], self.v[:] = q, v
@@ -101,6 +102,7 @@ class Simulation:
         places = [(p.frame, p.x) for p in points]
         if places != self._places or self._loaded is not self.model:     # to build one is slow
             self._stepped = self.model.with_sections_at(places)
+            self._data = self._stepped.create_data()
             self._places, self._loaded = places, self.model
         carried = [self._stepped.carrier(p.frame, p.x) for p in points]
         moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
@@ -108,7 +110,7 @@ class Simulation:
         self._points = np.array([carried[k][1][:3, 3] for k in moving]).reshape(-1, 3)
         self._wrenches = np.array([np.concatenate((points[k].force, points[k].moment))
                                    for k in moving]).reshape(-1, 6)
-        nodes = len(self._stepped._tree.nodes) + 2
+        nodes = len(self._stepped.assembly.tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
         self._set_handle()
 
@@ -126,7 +128,12 @@ class Simulation:
     @property
     def stepped_handle(self) -> np.ndarray:
         """Of the model that kernels step: with a section where a wrench acts on a beam."""
-        return self._stepped._handle
+        return self._data.handle
+
+    @property
+    def amplitude_limits(self) -> Array:
+        """Amplitudes (n,) beyond which the motion counts as diverged; infinite for joints."""
+        return self._reach
 
     @property
     def loads(self) -> list[Wrench] | None:
@@ -153,7 +160,7 @@ class Simulation:
             if status:
                 self._restore(before)
                 self._stop_at_failure(tau, part, status)
-            self._count(part, 0, sweeps)
+            self.count_steps(part, 0, sweeps)
             steps -= part
 
     def _stop_at_failure(self, tau: np.ndarray, steps: int, status: int) -> None:
@@ -163,7 +170,7 @@ class Simulation:
             status, sweeps = self._run(tau, 1)
             if status:
                 break
-            self._count(1, 0, sweeps)
+            self.count_steps(1, 0, sweeps)
         problem = why_it_failed(self, status, tau)
         self._restore(before)
         raise DynamicsError(problem)
@@ -180,12 +187,14 @@ class Simulation:
                                strict=True):
             array[:] = kept
 
-    def _count(self, steps: int, status: int, sweeps: int, tau: np.ndarray | None = None) -> None:
+    def count_steps(self, steps: int, status: int, sweeps: int, tau: Array | None = None) -> None:
         """Take note of what a kernel did under efforts tau; DynamicsError if it failed."""
         self.sweeps += sweeps
         if status:
             raise DynamicsError(why_it_failed(self, status, tau))
         self.time += steps * self.step
+
+    _count = count_steps      # the name that nodes/plant.py calls
 
     def _refuse_other_names(self, model: Model) -> None:
         known = getattr(self, '_model', model).names
@@ -195,15 +204,16 @@ class Simulation:
                                     f'{theirs!r} in place of {ours!r}')
 
 
-def reach(model: Model) -> np.ndarray:
+def amplitude_limits(model: Model) -> Array:
     """Amplitudes (n,) at which a mode bends its beam by ten times its length; else infinite."""
-    limits = dict.fromkeys(model.names, np.inf)
+    limits = np.full(model.n, np.inf)
     for link in model.robot.links:
         if link.flexible is None:
             continue
         x = np.linspace(0.0, link.flexible.length, 21)
         for group, shapes in (('bend_y', link.flexible.bend_y), ('bend_z', link.flexible.bend_z)):
-            for k, shape in enumerate(shapes(x), 1):
+            first = getattr(model.coordinates.links[link.name], group).start
+            for k, shape in enumerate(shapes(x)):
                 largest = max(float(np.abs(shape).max()), 1e-9)
-                limits[f'{link.name}/{group}/{k}'] = 10.0 * link.flexible.length / largest
-    return np.array([limits[name] for name in model.names])
+                limits[first + k] = 10.0 * link.flexible.length / largest
+    return limits
