@@ -10,6 +10,7 @@ setup(
     python_requires='>=3.10',
     py_modules=['flex_start'],
     packages=find_packages(exclude=['test', 'test.*']),
+    package_data={'flex_dynamics': ['py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_dynamics']),
         ('share/flex_dynamics', ['package.xml']),

@@ -102,7 +102,7 @@ def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None = None,
         except np.linalg.LinAlgError:
             break
         q[joints:] += step[:free]
-        tau = step[free:]
+        tau = np.asarray(step[free:], dtype=np.float64)
         largest = np.abs(q).max(initial=0.0)
         if np.abs(step[:free]).max(initial=0.0) < 1e-12 * max(1.0, largest):
             return q, tau

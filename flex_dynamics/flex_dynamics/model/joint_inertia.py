@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_dynamics import checks
 from flex_dynamics.arrays import Array
-from flex_dynamics.model.model import Model
+from flex_dynamics.model.model import MODEL_ADVICE, Model
 
 POSES = 64
 
@@ -15,6 +16,7 @@ def largest_joint_inertia(model: Model) -> Array:
     The poses are drawn once for all with a fixed seed; a joint without limits turns all around, or
     moves by a metre.
     """
+    checks.instance(model, 'model', Model, MODEL_ADVICE)
     prismatic = {joint.name for joint in model.robot.joints if joint.type == 'prismatic'}
     span = np.array([1.0 if name in prismatic else np.pi for name in model.joint_names])
     lower = np.maximum(model.joint_limits.lower, -span)

@@ -110,4 +110,5 @@ def _solve(mass: Array, right: Array) -> Array:
     """M^-1 right, with M scaled to a unit diagonal: amplitudes and joints differ in size."""
     scale = 1.0 / np.sqrt(np.diag(mass))
     factor = cho_factor(mass * np.outer(scale, scale), lower=True, check_finite=False)
-    return scale[:, None] * cho_solve(factor, scale[:, None] * right, check_finite=False)
+    solved: Array = cho_solve(factor, scale[:, None] * right, check_finite=False)
+    return scale[:, None] * solved

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from flex_dynamics import checks
-from flex_dynamics.arrays import Array
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.build.quadrature import gauss_stations
 from flex_dynamics.errors import DynamicsError
 
@@ -22,8 +22,8 @@ class Wrench:
     """A force (3,) N and a moment (3,) N m, world axes, at a frame or beam point x (m)."""
 
     frame: str
-    force: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    moment: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    force: ArrayLike = field(default_factory=lambda: np.zeros(3))
+    moment: ArrayLike = field(default_factory=lambda: np.zeros(3))
     x: float | None = None
 
 
@@ -32,10 +32,10 @@ class DistributedLoad:
     """A load along a whole beam, world axes: per_length (3,) N/m, or a function of x (m) to it."""
 
     link: str
-    per_length: np.ndarray | Callable[[float], np.ndarray]
+    per_length: ArrayLike | Callable[[float], ArrayLike]
 
 
-Loads = Mapping[str, np.ndarray] | Iterable[Wrench | DistributedLoad]
+Loads = Mapping[str, ArrayLike] | Iterable[Wrench | DistributedLoad]
 
 
 EXPECTED = ("a list of Wrench and DistributedLoad, or a dict from frame to force and moment (6,), "

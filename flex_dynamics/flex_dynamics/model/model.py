@@ -154,7 +154,7 @@ class Model(ComposedModel):
         # Masked arrays are arrays to numba, which would not see the mask.
         if (wrenches is None and q.__class__ is np.ndarray and v.__class__ is np.ndarray
                 and tau.__class__ is np.ndarray):
-            quick = self._backend.quick_forward_dynamics(q, v, tau, scratch)  # type: ignore
+            quick = self._backend.quick_forward_dynamics(q, v, tau, scratch)
             if quick is not None:
                 return quick
         # Not arrays as the kernel takes them, or not numbers: make them so, or say why not.
@@ -219,7 +219,8 @@ class Model(ComposedModel):
         node, fields = self._assembly.beam(link)
         x = checks.station(x, link, fields.flexible.length)
         start = self._assembly.packed.table[node, layout.ELASTIC]
-        return fields.rotation_first(np.array([x]), 1)[0] @ q[start:start + fields.n_modes]
+        per_amplitude: Array = fields.rotation_first(np.array([x]), 1)[0]
+        return per_amplitude @ q[start:start + fields.n_modes]
 
     def first_moment(self, q: ArrayLike, data: Data | None = None) -> tuple[float, Array]:
         """Moving mass (kg) and the sum of mass times position (3,) in the world."""
@@ -316,7 +317,7 @@ class Model(ComposedModel):
         Examples
         --------
         >>> q, tau = model.statics(np.zeros(model.n_joints))
-        >>> np.abs(model.forward_dynamics(q, np.zeros(model.n), tau)).max() < 1e-6
+        >>> bool(np.abs(model.forward_dynamics(q, np.zeros(model.n), tau)).max() < 1e-6)
         True
         """
         return analysis.statics(self, q_joints, wrenches, data)

@@ -15,6 +15,7 @@ import numpy as np
 
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
+from flex_dynamics.errors import DynamicsError
 
 if TYPE_CHECKING:
     from flex_dynamics.model.model import Model
@@ -29,7 +30,10 @@ class BeamSections:
 
     def __init__(self, model: Model, link: str, stations: ArrayLike) -> None:
         beam = model.beam(link)
-        x = checks.real_array(stations, 'stations', 'places (k,) along the beam in m').ravel()
+        x = checks.real_array(stations, 'stations', 'places (k,) along the beam in m')
+        if x.ndim != 1 or not x.size:
+            raise DynamicsError('stations: expected places (k,) along the beam in m, found '
+                                f'{checks.shown(stations)}')
         for station in x:
             checks.station(station, link, beam.flexible.length)
         self.link, self.stations = link, x
@@ -55,7 +59,8 @@ class BeamSections:
 
     def curvature(self, q: ArrayLike) -> Array:
         """(k, 3) 1/m: twist rate, curvature about y and about z; alpha', -w'', v''."""
-        return self._curvature @ checks.position(self._model, q)[self._own]
+        curvature: Array = self._curvature @ checks.position(self._model, q)[self._own]
+        return curvature
 
 
 # theta @ SKEW is the matrix of the cross product with theta, by rows.
@@ -68,7 +73,7 @@ def rotations(theta: Array) -> Array:
     angle = np.maximum(np.sqrt(np.einsum('ki,ki->k', theta, theta)), 1e-150)
     sine = np.sin(angle) / angle
     half = 2.0 * (np.sin(0.5 * angle) / angle)**2               # (1 - cos a) / a^2
-    out = ((half[:, None] * theta)[:, :, None] * theta[:, None, :]).reshape(-1, 9)
+    out: Array = ((half[:, None] * theta)[:, :, None] * theta[:, None, :]).reshape(-1, 9)
     out += (sine[:, None] * theta) @ SKEW
     out[:, ::4] += np.cos(angle)[:, None]
     return out.reshape(-1, 3, 3)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
+from flex_dynamics.arrays import Array
 from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
@@ -20,39 +21,40 @@ class DenseBackend(ABC):
         self._n = len(assembly.names)
 
     @abstractmethod
-    def terms(self, q: np.ndarray, v: np.ndarray,
-              data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def terms(self, q: Array, v: Array,
+              data: Data) -> tuple[Array, Array, Array]:
         """M (n, n), C (n, n) and g (n,), whether or not M is positive definite."""
 
     @abstractmethod
-    def _factor(self, mass: np.ndarray, q: np.ndarray, data: Data) -> np.ndarray:
+    def _factor(self, mass: Array, q: Array, data: Data) -> Array:
         """Lower Cholesky factor of M at q; DynamicsError where there is none."""
 
-    def constant_matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def constant_matrices(self) -> tuple[Array, Array, Array]:
         return constant_matrices.all_matrices(self._assembly.packed)
 
-    def matrices(self, q: np.ndarray, v: np.ndarray,
-                 data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def matrices(self, q: Array, v: Array,
+                 data: Data) -> tuple[Array, Array, Array]:
         mass, coriolis, _ = self.terms(q, v, data)
         self._factor(mass, q, data)
         still = np.zeros(self._n)
         return mass, coriolis, self.inertial_force(q, still, still, data)
 
-    def inertial_force(self, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-                       data: Data) -> np.ndarray:
+    def inertial_force(self, q: Array, v: Array, a: Array,
+                       data: Data) -> Array:
         mass, coriolis, force = self.terms(q, v, data)
         return mass @ a + coriolis @ v + force
 
-    def forward_dynamics(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
-                         external: np.ndarray, data: Data) -> np.ndarray:
+    def forward_dynamics(self, q: Array, v: Array, tau: Array,
+                         external: Array, data: Data) -> Array:
         applied = np.empty(self._n)
         applied_forces(*self._assembly.arrays[:3], q, v, tau, applied)
         if external.size:
             applied = applied + external
         mass, coriolis, force = self.terms(q, v, data)
         factor = self._factor(mass, q, data)
-        return dpotrs(factor, applied - coriolis @ v - force, lower=1)[0]
+        solved: Array = dpotrs(factor, applied - coriolis @ v - force, lower=1)[0]
+        return solved
 
-    def quick_forward_dynamics(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
-                               data: Data) -> np.ndarray | None:
+    def quick_forward_dynamics(self, q: Array, v: Array, tau: Array,
+                               data: Data) -> Array | None:
         return None

@@ -6,12 +6,13 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
+from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.backends.dense import DenseBackend
 from flex_dynamics.model.data import Data
 
-Terms = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+Terms = Callable[[Array, Array], tuple[Array, Array, Array]]
 
 
 class ExportedBackend(DenseBackend):
@@ -20,34 +21,35 @@ class ExportedBackend(DenseBackend):
 
     name = 'exported'
 
-    def __init__(self, assembly: Assembly, function: Terms, stiffness: np.ndarray,
-                 inputs: np.ndarray) -> None:
+    def __init__(self, assembly: Assembly, function: Terms, stiffness: Array,
+                 inputs: Array) -> None:
         super().__init__(assembly)
         self._function = function
         self._stiffness, self._inputs = stiffness, inputs
 
-    def constant_matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def constant_matrices(self) -> tuple[Array, Array, Array]:
         return self._stiffness.copy(), super().constant_matrices()[1], self._inputs.copy()
 
     def create_scratch(self) -> None:
         return None
 
-    def terms(self, q: np.ndarray, v: np.ndarray,
-              data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def terms(self, q: Array, v: Array,
+              data: Data) -> tuple[Array, Array, Array]:
         return self._function(q, v)
 
-    def mass_matrix(self, q: np.ndarray, data: Data) -> np.ndarray:
+    def mass_matrix(self, q: Array, data: Data) -> Array:
         mass = self._function(q, np.zeros(self._n))[0]
         self._factor(mass, q, data)
         return mass
 
-    def inverse_dynamics(self, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-                         data: Data) -> np.ndarray:
+    def inverse_dynamics(self, q: Array, v: Array, a: Array,
+                         data: Data) -> Array:
         return self.inertial_force(q, v, a, data)
 
-    def _factor(self, mass: np.ndarray, q: np.ndarray, data: Data) -> np.ndarray:
+    def _factor(self, mass: Array, q: Array, data: Data) -> Array:
         if not np.isfinite(mass).all():
             raise DynamicsError('mass matrix: expected finite numbers; the state is not finite')
+        factor: Array
         factor, pivot = dpotrf(mass, lower=1)
         if pivot:
             reason = ("the deflections are too large for order 'linear', or it moves no mass"

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
+from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.build.linear_beam import beam_blocks, largest_turn, section_shapes
 from flex_dynamics.errors import DynamicsError
@@ -69,39 +70,40 @@ class LinearBackend(DenseBackend):
     def create_scratch(self) -> LinearScratch:
         return _scratch(*self._sizes)
 
-    def terms(self, q: np.ndarray, v: np.ndarray,
-              data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def terms(self, q: Array, v: Array,
+              data: Data) -> tuple[Array, Array, Array]:
         n = self._n
         mass, coriolis, force = np.empty((n, n)), np.empty((n, n)), np.empty(n)
         linear_terms(*self._arrays, q, v, True, data.backend_scratch, mass, coriolis, force)
         return mass, coriolis, force
 
-    def mass_matrix(self, q: np.ndarray, data: Data) -> np.ndarray:
+    def mass_matrix(self, q: Array, data: Data) -> Array:
         mass = self._unchecked_mass(q, data)
         self._factor(mass, q, data)
         return mass
 
-    def _unchecked_mass(self, q: np.ndarray, data: Data) -> np.ndarray:
+    def _unchecked_mass(self, q: Array, data: Data) -> Array:
         """M (n, n), whether or not it is positive definite."""
         n = self._n
         mass, force = np.empty((n, n)), np.empty(n)
         linear_terms(*self._arrays, q, q, False, data.backend_scratch, mass, mass, force)
         return mass
 
-    def inverse_dynamics(self, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-                         data: Data) -> np.ndarray:
+    def inverse_dynamics(self, q: Array, v: Array, a: Array,
+                         data: Data) -> Array:
         mass, coriolis, force = self.terms(q, v, data)
         if a.any():
             self._factor(mass, q, data)
         return mass @ a + coriolis @ v + force
 
-    def _factor(self, mass: np.ndarray, q: np.ndarray, data: Data) -> np.ndarray:
+    def _factor(self, mass: Array, q: Array, data: Data) -> Array:
+        factor: Array
         factor, pivot = dpotrf(mass, lower=1)
         if pivot:
             self._refuse_mass(q, data)
         return factor
 
-    def _refuse_mass(self, q: np.ndarray, data: Data) -> None:
+    def _refuse_mass(self, q: Array, data: Data) -> None:
         names = self._assembly.names
         rigid = q.copy()
         rigid[self._assembly.packed.first_elastic:] = 0.0
@@ -119,7 +121,7 @@ class LinearBackend(DenseBackend):
             "'second', which has no such limit, or keep the links from bending so far")
 
 
-def _moving_coordinates(table: np.ndarray) -> list[list[int]]:
+def _moving_coordinates(table: Array) -> list[list[int]]:
     """Per node the coordinates that move it, its parent's first."""
     columns: list[list[int]] = []
     for row in table:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_dynamics.arrays import Array
 from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.errors import DynamicsError
@@ -29,40 +30,40 @@ class RecursiveBackend:
     def rebuilt(self, assembly: Assembly) -> RecursiveBackend:
         return RecursiveBackend(assembly)
 
-    def constant_matrices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def constant_matrices(self) -> tuple[Array, Array, Array]:
         return constant_matrices.all_matrices(self._assembly.packed)
 
     def create_scratch(self) -> None:
         return None
 
-    def mass_matrix(self, q: np.ndarray, data: Data) -> np.ndarray:
+    def mass_matrix(self, q: Array, data: Data) -> Array:
         return self.matrices(q, np.zeros(self._n), data)[0]
 
-    def matrices(self, q: np.ndarray, v: np.ndarray,
-                 data: Data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def matrices(self, q: Array, v: Array,
+                 data: Data) -> tuple[Array, Array, Array]:
         n = self._n
         mass, coriolis, weight = np.empty((n, n)), np.empty((n, n)), np.empty(n)
         mass_and_coriolis(data.handle, q, v, mass, coriolis, weight)
         return mass, coriolis, weight
 
-    def inertial_force(self, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-                       data: Data) -> np.ndarray:
+    def inertial_force(self, q: Array, v: Array, a: Array,
+                       data: Data) -> Array:
         force = np.empty(self._n)
         inverse_dynamics(*self._assembly.arrays, data.work, self._assembly.gravity, q, v, a, force)
         return force
 
     inverse_dynamics = inertial_force
 
-    def forward_dynamics(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
-                         external: np.ndarray, data: Data) -> np.ndarray:
+    def forward_dynamics(self, q: Array, v: Array, tau: Array,
+                         external: Array, data: Data) -> Array:
         acceleration = np.empty(self._n)
         status = accelerations(data.handle, q, v, tau, external, acceleration)
         if status > 0:
             self._refuse_pivot(status, q, data)
         return acceleration
 
-    def quick_forward_dynamics(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray,
-                               data: Data) -> np.ndarray | None:
+    def quick_forward_dynamics(self, q: Array, v: Array, tau: Array,
+                               data: Data) -> Array | None:
         acceleration, status = np.empty(self._n), BAD_INPUT
         try:
             status = accelerations(data.handle, q, v, tau, NO_FORCE, acceleration)
@@ -70,7 +71,7 @@ class RecursiveBackend:
             return None
         return None if status else acceleration
 
-    def _refuse_pivot(self, status: int, q: np.ndarray, data: Data) -> None:
+    def _refuse_pivot(self, status: int, q: Array, data: Data) -> None:
         """Turn a kernel's status at q into an error: 1 + a coordinate without inertia."""
         names = self._assembly.names
         where = f'mass matrix not positive definite at coordinate {names[status - 1]}'
