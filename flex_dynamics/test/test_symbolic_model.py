@@ -59,7 +59,8 @@ CALLS = {
     'curvature': (Q, 'link2', 0.3), 'pose': (Q, 'link2', 0.3), 'jacobian': (Q, 'payload'),
     'jacobian_rate': (Q, V, 'payload'), 'with_payload': ('tool', 'payload', 1.0),
     'with_gravity': ([1.0, -2.0, 3.0],), 'without_payload': ('none',),
-    'with_sections_at': ([('link2', 0.3)],)}
+    'with_sections_at': ([('link2', 0.3)],), 'create_data': (),
+    'frame_motion': (Q, V, 'payload'), 'sections': ('link2', [0.1, 0.3])}
 
 
 def test_every_call_of_a_model_is_there(pair):
