@@ -136,7 +136,7 @@ def test_terms_that_no_robot_has_are_counted_and_go_no_further(node):
 
 
 def test_commands_beyond_all_bounds_are_refused():
-    gate = CommandLimits(MODEL.robot, MODEL.names[:1])
+    gate = CommandLimits(MODEL)
     with pytest.raises(CommandError, match=r'effort: expected at most 1e\+09, found 1e\+308'):
         gate.accept(['joint1'], [1e308])
     with pytest.raises(CommandError, match='position: expected at most'):

@@ -25,7 +25,7 @@ def arm():
 
 @pytest.fixture
 def commands(arm):
-    return CommandLimits(arm.robot, arm.names[:4])
+    return CommandLimits(arm)
 
 
 def test_a_command_in_any_order_for_any_subset(commands):
@@ -207,7 +207,7 @@ def test_largest_inertia_is_that_of_the_stretched_arm(arm):
 
 
 def test_a_command_for_all_joints_is_taken_as_any_other(arm, commands):
-    other = CommandLimits(arm.robot, arm.names[:4])
+    other = CommandLimits(arm)
     numbers = np.array([[1e9, 2.0], [0.5, -30.0], [3.0, 0.1], [4.0, -0.1]])
     efforts, speeds = numbers.T                         # not in one piece
     commands.accept_all(efforts, numbers[:, 1].copy(), speeds)

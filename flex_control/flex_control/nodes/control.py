@@ -51,7 +51,7 @@ class Control(Node):
         super().__init__('control')
         self.model = model = declare_model(self)
         self._joints = list(model.names[:model.n_joints])
-        self._driven = driven_places(model.robot, self._joints)
+        self._driven = driven_places(model)
         self._drives_all = len(self._driven) == len(self._joints)
         self._settings = settings = declare_settings(self)
         self._controllers = Controllers(self, model)

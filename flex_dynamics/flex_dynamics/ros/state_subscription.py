@@ -60,7 +60,7 @@ class StateSubscription:
         self._node, self._model, self._callback = node, model, callback
         self._period, self._last = period, -period
         self._static = topic == 'joint_states'
-        self._names = list(model.names[:model.n_joints] if self._static else model.names)
+        self._names = list(model.joint_names if self._static else model.names)
         self._known: list[str] = []
         self._order: np.ndarray | None = None
         self._reader = FixedLayoutReader(('position', 'velocity'))

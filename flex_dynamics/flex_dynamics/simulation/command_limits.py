@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flex_description import Limits, Robot
 from flex_dynamics.all_finite import within
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS, prepare
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import take_command
+from flex_dynamics.model.model import Model
 
 LARGEST = 1e9      # of any number in a command, in SI units
 
@@ -21,10 +22,10 @@ class CommandError(ValueError):
 FIELDS = ('effort', 'position', 'velocity')
 
 
-def driven_places(robot: Robot, names: Sequence[str]) -> list[int]:
-    """Which of these joint coordinates have a motor: not those of a planar or floating base."""
-    joints = {joint.name for joint in robot.joints}
-    return [at for at, name in enumerate(names) if name in joints]
+def driven_places(model: Model) -> list[int]:
+    """Which joint coordinates have a motor: not those of a planar or floating base."""
+    joints = {joint.name for joint in model.robot.joints}
+    return [at for at, name in enumerate(model.joint_names) if name in joints]
 
 
 class CommandLimits:
@@ -35,23 +36,20 @@ class CommandLimits:
     counts how often.
     """
 
-    def __init__(self, robot: Robot, names: Sequence[str],
-                 motors: np.ndarray | None = None) -> None:
-        self.names = list(names)
-        limits = {joint.name: joint.limits for joint in robot.joints}
-        each = [limits.get(name, Limits()) for name in names]
-        self._index = {names[at]: at for at in driven_places(robot, names)}
+    def __init__(self, model: Model, motors: Array | None = None) -> None:
+        self.names = names = list(model.joint_names)
+        limits = model.joint_limits
+        self._index = {names[at]: at for at in driven_places(model)}
         self.joints = list(self._index)
         self._driven = len(names) if len(self._index) == len(names) else -1
-        self._motors = np.zeros((rows.MOTOR_ROWS, len(each))) if motors is None else motors
+        self._motors = np.zeros((rows.MOTOR_ROWS, len(names))) if motors is None else motors
         prepare(take_command, NUMBERS, NUMBERS, NUMBERS, MATRIX)
         self._least, self._most = self._motors[rows.LEAST:rows.MOST], self._motors[
             rows.MOST:rows.FASTEST]
-        fastest = [one.velocity for one in each]
-        self._motors[rows.FASTEST] = fastest
-        self._most[:] = [one.effort for one in each], [one.upper for one in each], fastest
+        self._motors[rows.FASTEST] = limits.velocity
+        self._most[:] = limits.effort, limits.upper, limits.velocity
         self._least[:] = -self._most
-        self._least[1] = [one.lower for one in each]
+        self._least[1] = limits.lower
         self.limited = 0
         self._known: list[str] = []
         self._places = np.zeros(0, dtype=int)
@@ -64,7 +62,8 @@ class CommandLimits:
         self.targets[:] = 0.0
         self.position[:] = np.nan     # the drive has no target
 
-    def accept(self, names: Sequence[str], effort, position=(), velocity=()) -> None:
+    def accept(self, names: Sequence[str], effort: ArrayLike, position: ArrayLike = (),
+               velocity: ArrayLike = ()) -> None:
         """Take a command, or raise CommandError and leave everything as it was."""
         given = [np.asarray(values, dtype=float) for values in (effort, position, velocity)]
         if not all(within(values, LARGEST) for values in given):
@@ -74,17 +73,16 @@ class CommandLimits:
             raise CommandError(f'{kind}: expected at most {LARGEST:g}, found '
                                f'{values[np.argmax(np.abs(values))]:g}')
         if (self._driven >= 0 and names == self.names
-                and len(effort) == len(position) == len(velocity)):
-            self.accept_all(effort, position, velocity)
+                and len(given[0]) == len(given[1]) == len(given[2])):
+            self.accept_all(*given)
             return
-        kinds, values = self._check(names, effort, position, velocity)
+        kinds, values = self._check(names, *given)
         at = np.ix_(np.array(kinds), self._places)
         cut = np.minimum(np.maximum(values, self._least[at]), self._most[at])
         self.targets[at] = cut
         self.limited += bool((cut != values).any())
 
-    def accept_all(self, effort: np.ndarray, position: np.ndarray,
-                   velocity: np.ndarray) -> None:
+    def accept_all(self, effort: Array, position: Array, velocity: Array) -> None:
         """`accept` of a command for all `joints` in order, in microseconds if no base floats."""
         if self._driven < 0:
             self.accept(self.joints, effort, position, velocity)
@@ -100,7 +98,7 @@ class CommandLimits:
             self._check(self.names, effort, position, velocity)
         self.limited += cut
 
-    def _check(self, names: Sequence[str], *given) -> tuple[list[int], np.ndarray]:
+    def _check(self, names: Sequence[str], *given: Array) -> tuple[list[int], Array]:
         """Which of FIELDS a command has, and its numbers (kinds, names); CommandError if it is
         not a good one."""
         if list(names) != self._known:

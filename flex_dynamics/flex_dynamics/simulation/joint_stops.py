@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_dynamics import Model
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
+from flex_dynamics.model.model import Model
 
 STIFFNESS = 300.0        # rad/s: a joint's largest inertia would ring at it on its stop
 DAMPING = 0.4            # ratio, while the stop is being pressed
@@ -20,13 +20,10 @@ class JointStops:
     """Springs at the limits of the joints, kept in the rows of `motors`; arrays (n_joints,)."""
 
     def __init__(self, model: Model, motors: np.ndarray) -> None:
-        limits = {joint.name: joint.limits for joint in model.robot.joints}
-        names = model.names[:model.n_joints]
         self.lower, self.upper = motors[rows.LOWER], motors[rows.UPPER]
         self.stiffness, self.damping = motors[rows.STOP_STIFFNESS], motors[rows.STOP_DAMPING]
         self.side, self.caught_at = motors[rows.SIDE], motors[rows.CAUGHT_AT]
-        self.lower[:] = [limits[n].lower if n in limits else -np.inf for n in names]
-        self.upper[:] = [limits[n].upper if n in limits else np.inf for n in names]
+        self.lower[:], self.upper[:] = model.joint_limits.lower, model.joint_limits.upper
         inertia = largest_joint_inertia(model)
         self.stiffness[:] = STIFFNESS**2 * inertia
         self.damping[:] = 2.0 * DAMPING * STIFFNESS * inertia

@@ -1,4 +1,4 @@
-"""The simulated robot behind its drives: the ROS-free inside of the simulator node."""
+"""The simulated robot with its drives, command limits, stops, payloads and wrenches."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 from numba import types
 
-from flex_dynamics import DynamicsError, Model, Simulation, Wrench
+from flex_dynamics.arrays import Array
+from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, prepare
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import driven_period
 from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
+from flex_dynamics.model.loads import Wrench
+from flex_dynamics.model.model import Model
 from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
 from flex_dynamics.simulation.joint_stops import JointStops
-from flex_dynamics.simulation.simulation import MOST_SWEEPS
+from flex_dynamics.simulation.simulation import MOST_SWEEPS, Simulation
 
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
 
@@ -29,8 +32,8 @@ class Drives:
     tens of microseconds: damping that comes over a topic at 1 kHz would make it unstable.
     """
 
-    stiffness: np.ndarray
-    damping: np.ndarray
+    stiffness: Array
+    damping: Array
 
 
 class Plant:
@@ -41,18 +44,18 @@ class Plant:
     """
 
     def __init__(self, model: Model, step: float, steps: int, drives: Drives,
-                 start_joints: np.ndarray, deflected: bool, stops: bool = True) -> None:
+                 start_joints: Array, deflected: bool, stops: bool = True) -> None:
         prepare(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS, types.boolean)
         self.steps = steps
         self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
         self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
         self._kept = np.zeros((3, model.n))
-        self.commands = CommandLimits(model.robot, model.names[:model.n_joints], self._motors)
+        self.commands = CommandLimits(model, self._motors)
         self._driven = np.zeros(model.n_joints)
-        self._driven[driven_places(model.robot, model.names[:model.n_joints])] = 1.0
+        self._driven[driven_places(model)] = 1.0
         self.stops = JointStops(model, self._motors) if stops else None
         self.drives = drives
-        self.wrenches: Sequence[tuple[str, float | None, np.ndarray]] = ()
+        self.wrenches: Sequence[tuple[str, float | None, Array]] = ()
         self.saturated = 0           # periods in which a drive was at its limit
         self._start_joints, self._deflected = start_joints, deflected
         self._payloads: list[str] = []
@@ -69,17 +72,18 @@ class Plant:
         return self.simulation.model
 
     @property
-    def q(self) -> np.ndarray:
+    def q(self) -> Array:
         return self.simulation.q
 
     @property
-    def v(self) -> np.ndarray:
+    def v(self) -> Array:
         return self.simulation.v
 
     @property
-    def applied(self) -> np.ndarray:
+    def applied(self) -> Array:
         """What the motors give at the present state, (n_joints,)."""
-        return self._motors[rows.APPLIED].copy()
+        applied: Array = self._motors[rows.APPLIED].copy()
+        return applied
 
     @property
     def drives(self) -> Drives:
@@ -98,7 +102,7 @@ class Plant:
         """Names of what is attached."""
         return list(self._payloads)
 
-    def _start(self, model: Model) -> np.ndarray:
+    def _start(self, model: Model) -> Array:
         if self._deflected:
             return model.statics(self._start_joints)[0]
         start = np.zeros(model.n)
@@ -116,8 +120,8 @@ class Plant:
         self._motors[rows.APPLIED] = 0.0
         self._moved = False
 
-    def attach(self, name: str, frame: str, x: float | None, mass: float, centre: np.ndarray,
-               tensor: np.ndarray) -> None:
+    def attach(self, name: str, frame: str, x: float | None, mass: float, centre: Array,
+               tensor: Array) -> None:
         """Carry a payload from now on; it comes with the speed of its frame."""
         if name in self._payloads:
             raise DynamicsError(f'payload {name!r} is attached already: detach it first, or give '
@@ -144,12 +148,12 @@ class Plant:
         self.saturated += limited
         self._moved = True
         try:
-            simulation._count(self.steps, status, sweeps, self._motors[rows.ACTING])
+            simulation.count_steps(self.steps, status, sweeps, self._motors[rows.ACTING])
         except DynamicsError:
             simulation.set_state(self._kept[0], self._kept[1])
             raise
 
-    def acceleration(self) -> np.ndarray:
+    def acceleration(self) -> Array:
         """Accelerations (n,) at the present state; zero until something has moved."""
         if not self._moved:
             return np.zeros(self.model.n)
@@ -159,7 +163,7 @@ class Plant:
                   + damping * (rate - velocity))
         return self.model.forward_dynamics(self.q, self.v, effort, self.simulation.loads)
 
-    def _joints(self) -> tuple[np.ndarray, np.ndarray]:
+    def _joints(self) -> tuple[Array, Array]:
         if self._seen.size:
             return self._seen @ self.q, self._seen @ self.v
         joints = self.model.n_joints

@@ -189,7 +189,7 @@ class Equations:
             'equation': 'M a + C v + D v + K q + g = B tau',
             'coordinates': [{'name': name, 'position': f'q{k + 1}', 'speed': f'v{k + 1}'}
                             for k, name in enumerate(self.names)],
-            'inputs': list(self.names[:self.model.n_joints]),
+            'inputs': list(self.model.joint_names),
             'functions': {'stumpff(k, s)': '1/k! - s/(k + 2)! + s**2/(k + 4)! - ...'},
             'definitions': lines.definitions,
             'M': [texts[n * k:n * (k + 1)] for k in range(n)],

@@ -78,7 +78,7 @@ def _outputs(model: Model, output, q: np.ndarray, frame: str | None, x: float | 
              axes: Sequence[int] | None) -> tuple[np.ndarray, tuple[str, ...]]:
     joints = model.n_joints
     if isinstance(output, str) and output == 'joints':
-        return np.eye(model.n)[:joints], tuple(model.names[:joints])
+        return np.eye(model.n)[:joints], model.joint_names
     if isinstance(output, str) and output == 'tip':
         if frame is None:
             last = model.robot.links[-1]

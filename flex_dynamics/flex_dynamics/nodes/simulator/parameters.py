@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 from rclpy.node import Node
 
-from flex_description import Limits
 from flex_dynamics import Model
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_dynamics.simulation.pacing import Timing
@@ -61,12 +60,11 @@ def declare_plant(node: Node, model: Model, timing: Timing, live: LiveParameters
         raise NodeError(f'parameter start.positions: expected none, 1 or {joints} numbers (one a '
                         f'joint), found {given.size}')
     start = np.zeros(joints) + (given if given.size else 0.0)
-    limits = {joint.name: joint.limits for joint in model.robot.joints}
-    for name, position in zip(model.names, start):
-        one = limits.get(name, Limits())
-        if not one.lower <= position <= one.upper:
-            raise NodeError(f'parameter start.positions: expected {one.lower:g} to {one.upper:g} '
-                            f'for {name} (its limits), found {position:g}')
+    limits = model.joint_limits
+    for name, position, lower, upper in zip(model.joint_names, start, limits.lower, limits.upper):
+        if not lower <= position <= upper:
+            raise NodeError(f'parameter start.positions: expected {lower:g} to {upper:g} for '
+                            f'{name} (its limits), found {position:g}')
     deflected = declare(node, 'start.deflected', True, 'start at rest with the links bent by '
                         'gravity; false: straight', fixed=True)
     stops = declare(node, 'stops', True, 'whether joints meet a stiff stop at their limits',

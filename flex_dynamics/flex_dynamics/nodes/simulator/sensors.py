@@ -94,7 +94,7 @@ class Encoders(Readings):
         self._velocity = given.channel('encoders', 'velocity_', 'joint speeds, rad/s or m/s',
                                        joints, 'a joint')
         self._delay = given.delay('encoders')
-        message = JointState(name=list(plant.model.names[:joints]), position=np.zeros(joints),
+        message = JointState(name=list(plant.model.joint_names), position=np.zeros(joints),
                              velocity=np.zeros(joints), effort=np.zeros(joints))
         message.header.frame_id = plant.model.robot.links[0].name
         self.publishers = [RecordedPublisher(

@@ -16,24 +16,27 @@ What holds and what does not:
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf
 
+from flex_dynamics.arrays import Array
+from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.build.linear_beam import beam_blocks, largest_turn, section_shapes
-from flex_dynamics.build.pack import Packed
-from flex_dynamics.build.tree import Tree
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.kernels.linear.linear_kinematics import LinearScratch
 from flex_dynamics.kernels.linear.linear_order import linear_terms
+from flex_dynamics.model.backends.dense import DenseBackend
+from flex_dynamics.model.data import Data
 
 
-class LinearOrder:
-    """M, C and g of a packed tree, truncated to first order. Vectors (n,) as in Model."""
+class LinearBackend(DenseBackend):
+    """M, C and g truncated to first order. See Backend for what the methods take and give."""
 
-    def __init__(self, tree: Tree, packed: Packed, gravity: np.ndarray, known: dict) -> None:
-        """gravity (3,) m/s2, world axes. known: beams' integrals, to share between models."""
-        self._names = packed.names
-        self._first_elastic = packed.first_elastic
+    name = 'linear'
+
+    def __init__(self, assembly: Assembly) -> None:
+        super().__init__(assembly)
+        tree, packed, known = assembly.tree, assembly.packed, assembly.beams
         table, nodes = packed.table, len(tree.nodes)
         columns = _moving_coordinates(table)
         most = max(map(len, columns))
@@ -58,72 +61,67 @@ class LinearOrder:
                 at[i] = sum(map(len, shapes))
                 shapes.append(np.concatenate(([node.section_x], phi.T.ravel())))
         self._arrays = (table, packed.body, padded, counts, np.concatenate(shapes),
-                        np.concatenate(blocks), at, gravity)
-        self._scratch = _scratch(nodes, most, max(table[:, layout.MODES].max(), 1))
+                        np.concatenate(blocks), at, assembly.gravity)
+        self._sizes = nodes, most, int(max(table[:, layout.MODES].max(), 1))
 
-    def terms(self, q, v) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """M (n, n), C (n, n) and g (n,), whether or not M is positive definite."""
-        n = len(self._names)
+    def rebuilt(self, assembly: Assembly) -> LinearBackend:
+        return LinearBackend(assembly)
+
+    def create_scratch(self) -> LinearScratch:
+        return _scratch(*self._sizes)
+
+    def terms(self, q: Array, v: Array,
+              data: Data) -> tuple[Array, Array, Array]:
+        n = self._n
         mass, coriolis, force = np.empty((n, n)), np.empty((n, n)), np.empty(n)
-        linear_terms(*self._arrays, q, v, True, self._scratch, mass, coriolis, force)
+        linear_terms(*self._arrays, q, v, True, data.backend_scratch, mass, coriolis, force)
         return mass, coriolis, force
 
-    def mass_and_gravity(self, q) -> tuple[np.ndarray, np.ndarray]:
-        """M (n, n) and g (n,), whether or not M is positive definite."""
-        n = len(self._names)
-        mass, force = np.empty((n, n)), np.empty(n)
-        linear_terms(*self._arrays, q, q, False, self._scratch, mass, mass, force)
-        return mass, force
-
-    def mass_matrix(self, q) -> np.ndarray:
-        """M (n, n); DynamicsError where it is not positive definite."""
-        mass = self.mass_and_gravity(q)[0]
-        self._factor(mass, q)
+    def mass_matrix(self, q: Array, data: Data) -> Array:
+        mass = self._unchecked_mass(q, data)
+        self._factor(mass, q, data)
         return mass
 
-    def mass_and_coriolis(self, q, v) -> tuple[np.ndarray, np.ndarray]:
-        """M, checked as above, and C (n, n) with dM/dt - 2 C skew-symmetric."""
-        mass, coriolis, _ = self.terms(q, v)
-        self._factor(mass, q)
-        return mass, coriolis
+    def _unchecked_mass(self, q: Array, data: Data) -> Array:
+        """M (n, n), whether or not it is positive definite."""
+        n = self._n
+        mass, force = np.empty((n, n)), np.empty(n)
+        linear_terms(*self._arrays, q, q, False, data.backend_scratch, mass, mass, force)
+        return mass
 
-    def inverse_dynamics(self, q, v, a) -> np.ndarray:
-        """M a + C v + g (n,); springs and dampers are not in it."""
-        mass, coriolis, force = self.terms(q, v)
+    def inverse_dynamics(self, q: Array, v: Array, a: Array,
+                         data: Data) -> Array:
+        mass, coriolis, force = self.terms(q, v, data)
         if a.any():
-            self._factor(mass, q)
+            self._factor(mass, q, data)
         return mass @ a + coriolis @ v + force
 
-    def forward_dynamics(self, q, v, generalised_force) -> np.ndarray:
-        """Accelerations (n,) by Cholesky; generalised_force (n,) without C v and g."""
-        mass, coriolis, force = self.terms(q, v)
-        factor = self._factor(mass, q)
-        return dpotrs(factor, generalised_force - coriolis @ v - force, lower=1)[0]
-
-    def _factor(self, mass: np.ndarray, q: np.ndarray) -> np.ndarray:
+    def _factor(self, mass: Array, q: Array, data: Data) -> Array:
+        factor: Array
         factor, pivot = dpotrf(mass, lower=1)
         if pivot:
-            self._complain(q)
+            self._refuse_mass(q, data)
         return factor
 
-    def _complain(self, q: np.ndarray) -> None:
+    def _refuse_mass(self, q: Array, data: Data) -> None:
+        names = self._assembly.names
         rigid = q.copy()
-        rigid[self._first_elastic:] = 0.0
-        pivot = dpotrf(self.mass_and_gravity(rigid)[0], lower=1)[1]
+        rigid[self._assembly.packed.first_elastic:] = 0.0
+        pivot = dpotrf(self._unchecked_mass(rigid, data), lower=1)[1]
         if pivot:
             raise DynamicsError(
-                f'mass matrix not positive definite at coordinate {self._names[pivot - 1]}: it '
+                f'mass matrix not positive definite at coordinate {names[pivot - 1]}: it '
                 'moves no mass; give the links behind it an inertia')
         turns = self._turn * np.abs(q)
         worst = int(np.argmax(turns))
         raise DynamicsError(
             "order 'linear': the mass matrix, truncated to first order in the deflections, is not "
-            f'positive definite at this state; largest deflection: {self._names[worst]} = '
+            f'positive definite at this state; largest deflection: {names[worst]} = '
             f'{q[worst]:.4g}, which turns a section by {turns[worst]:.2g} rad. Use order '
             "'second', which has no such limit, or keep the links from bending so far")
 
 
-def _moving_coordinates(table: np.ndarray) -> list[list[int]]:
+def _moving_coordinates(table: Array) -> list[list[int]]:
     """Per node the coordinates that move it, its parent's first."""
     columns: list[list[int]] = []
     for row in table:
