@@ -27,6 +27,7 @@ from flex_dynamics.simulation.command_owner import CommandOwner
 from flex_dynamics.simulation.pacing import Speedometer
 from flex_dynamics.simulation.simulator_state_machine import SimulatorStateMachine
 from flex_msgs.msg import FlexState
+from flex_ros.bag.recorded_publisher import RecordedPublisher
 from flex_ros.bag.recording import Recording
 from flex_ros.cdr.fixed_layout import ClockPublisher, FixedLayoutPublisher
 from flex_ros.clock import steady_clock
@@ -36,7 +37,6 @@ from flex_ros.message_guard import shortened
 from flex_ros.parameters import LiveParameters, declare
 from flex_ros.qos import DEPTH
 from flex_ros.real_time_thread import RealTimeThread
-from flex_ros.recorded_publisher import RecordedPublisher
 
 LOOK = 0.02       # s of wall time between two looks for subscribers of the sensors
 SLICE = 0.005     # s of wall time, free running, until services and other topics get their turn

@@ -22,10 +22,10 @@ from flex_dynamics.nodes.simulator.sensor_parameters import SensorParameters
 from flex_dynamics.simulation.plant import Plant
 from flex_dynamics.simulation.sensor_noise import Channel, Delay
 from flex_msgs.msg import StrainGauges
+from flex_ros.bag.recorded_publisher import RecordedPublisher
 from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
 from flex_ros.message_fields import floats, stamp
 from flex_ros.qos import DEPTH
-from flex_ros.recorded_publisher import RecordedPublisher
 
 NO_ESTIMATE = -1.0       # sensor_msgs/Imu: first element of the covariance of what is not measured
 
