@@ -19,8 +19,8 @@ from flex_control import (
     available_controllers,
     make_controller,
 )
+from flex_control.reference.static_load import StaticLoad
 from flex_control.shaping import Shaped, Shaper
-from flex_control.static_load import StaticLoad
 from flex_control.trajectories import Reference
 from flex_control.trial import Noise, TrialResult, run_trial
 from flex_description import load_robot

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from flex_control.controllers.parameters import Parameter, check_all
 from flex_control.errors import ControlError
-from flex_control.measurements import Measurements
-from flex_control.parameters import Parameter, check_all
+from flex_control.estimators.measurements import Measurements
 from flex_control.trajectories.base import Reference
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.model.model import Terms

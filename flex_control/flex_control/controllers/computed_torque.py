@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
-from flex_control.gains import first_frequency, safe_bandwidth, shared_inertia
-from flex_control.parameters import Parameter
-from flex_control.zero_dynamics import check_joint_outputs
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.gains import first_frequency, safe_bandwidth, shared_inertia
+from flex_control.design.zero_dynamics import check_joint_outputs
 
 SHARE_OF_FIRST_FREQUENCY = 0.5
 FADE = 0.1      # s, after the arrival, in which the model inside begins to damp

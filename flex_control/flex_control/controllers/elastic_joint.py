@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
+from flex_control.controllers.parameters import Parameter
 from flex_control.errors import ControlError
-from flex_control.parameters import Parameter
 from flex_dynamics import Model
 
 MOMENT = 2e-3      # s, for derivatives along the motion; fourth order, so exact to rounding

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
+from flex_control.controllers.parameters import Parameter
+from flex_control.controllers.sampled_loop import sampled_loop
+from flex_control.design.gains import safe_bandwidth, shared_inertia
+from flex_control.design.zero_dynamics import check_joint_outputs
 from flex_control.errors import ControlError
-from flex_control.gains import safe_bandwidth, shared_inertia
 from flex_control.kernels import linearizing_efforts as rows
 from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_efforts
-from flex_control.parameters import Parameter
-from flex_control.sampled_loop import sampled_loop
-from flex_control.zero_dynamics import check_joint_outputs
 from flex_dynamics.kernels.base.handle import prepare
 
 SHARE_OF_FIRST_FREQUENCY = 0.4

@@ -6,15 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.lqr import LQR
-from flex_control.controllers.lqr_design import LqrGains
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.lqr_design import LqrGains
+from flex_control.design.rest_model import RestModel
 from flex_control.errors import ControlError
 from flex_control.estimators import FilterNoise, FlexibleStateFilter
 from flex_control.estimators.filter_model import FilterModel
 from flex_control.estimators.flexible_state import MOST_MISSED
-from flex_control.linear import RestModel
-from flex_control.linear.job import Pieces
-from flex_control.measurements import Measurements
-from flex_control.parameters import Parameter
+from flex_control.estimators.measurements import Measurements
+from flex_control.incremental import Pieces
 from flex_control.trajectories.base import Reference
 
 SHARE_TRUSTED = 0.1      # of the sampling rate: up to there modes are taken at their word

@@ -6,7 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
-from flex_control.controllers.lqr_design import (
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.gains import FASTEST, first_frequency, shared_inertia
+from flex_control.design.lqr_design import (
     LqrGains,
     Weights,
     longest_reach,
@@ -14,12 +16,10 @@ from flex_control.controllers.lqr_design import (
     refuse_unreachable,
     soft_force,
 )
-from flex_control.deflected_reference import DeflectedReference
-from flex_control.gains import FASTEST, first_frequency, shared_inertia
-from flex_control.linear import Job, RestModel, finish, rest_model
-from flex_control.linear.job import Pieces
-from flex_control.parameters import Parameter
-from flex_control.soft_steps import SoftSteps
+from flex_control.design.rest_model import RestModel, rest_model
+from flex_control.incremental import Job, Pieces, finish
+from flex_control.reference.deflected_reference import DeflectedReference
+from flex_control.reference.soft_steps import SoftSteps
 
 SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
 LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia

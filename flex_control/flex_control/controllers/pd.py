@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
-from flex_control.gains import safe_bandwidth, shared_inertia
-from flex_control.parameters import Parameter
-from flex_control.static_load import StaticLoad
-from flex_control.tip_compensation import TipCompensation
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.gains import safe_bandwidth, shared_inertia
+from flex_control.reference.static_load import StaticLoad
+from flex_control.reference.tip_compensation import TipCompensation
 from flex_control.trajectories.base import Reference
 
 SHARE_OF_FIRST_FREQUENCY = 0.3

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from flex_control.controllers.parameters import Parameter
 from flex_control.controllers.pd import PD
-from flex_control.parameters import Parameter
 
 SLOWER = 10.0     # the integral's corner is this much below the bandwidth kp / kd
 

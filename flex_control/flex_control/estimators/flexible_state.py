@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.errors import ControlError
 from flex_control.estimators.filter_model import (
     FilterModel,
@@ -17,9 +18,8 @@ from flex_control.estimators.filter_model import (
     untrusted_energy,
 )
 from flex_control.estimators.kalman import KalmanFilter
-from flex_control.linear import RestModel, finish, rest_model
-from flex_control.linear.job import Pieces
-from flex_control.measurements import Measurements
+from flex_control.estimators.measurements import Measurements
+from flex_control.incremental import Pieces, finish
 from flex_control.trajectories.base import Reference
 from flex_dynamics import Model, Sensors
 

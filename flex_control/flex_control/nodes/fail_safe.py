@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.node import Node
 
 from flex_control import Controller, ControlLoop, SetPoints
-from flex_control.nodes.drives import Drives
+from flex_control.nodes.drive_client import DriveClient
 from flex_control.nodes.motion import Motion
 from flex_dynamics import Model
 from flex_dynamics.ros.state_subscription import State
@@ -25,8 +25,8 @@ class FailSafe:
     and velocities for the drives, each (n_joints,).
     """
 
-    def __init__(self, node: Node, loop: ControlLoop, motion: Motion, drives: Drives, kind: str,
-                 fallback: Controller | None, send: Send) -> None:
+    def __init__(self, node: Node, loop: ControlLoop, motion: Motion, drives: DriveClient,
+                 kind: str, fallback: Controller | None, send: Send) -> None:
         self._node, self._loop, self._motion, self._drives = node, loop, motion, drives
         self._model: Model = loop.model
         self._fallback, self._send = fallback, send

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
 
-from flex_control.linear.job import Pieces, finish
+from flex_control.incremental import Pieces, finish
 from flex_control.shaping.impulses import heights_of
 from flex_control.shaping.shaper import Shaper
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory

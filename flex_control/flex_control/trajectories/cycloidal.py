@@ -5,7 +5,7 @@ import numpy as np
 
 from flex_control.errors import ControlError
 from flex_control.trajectories.base import Reference, Trajectory, checked_ends
-from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.motion_limits import MotionLimits
 
 PEAKS = (2.0, 2.0 * np.pi, 4.0 * np.pi**2)       # of u - sin(2 pi u) / (2 pi)
 
@@ -36,7 +36,7 @@ class Cycloidal(Trajectory):
         self._w = np.pi if as_printed else 2.0 * np.pi
 
     @classmethod
-    def within(cls, limits: Limits, first, last, start: float = 0.0) -> Cycloidal:
+    def within(cls, limits: MotionLimits, first, last, start: float = 0.0) -> Cycloidal:
         """The quickest one that keeps the limits; ControlError if an end is outside them."""
         return cls(first, last, limits.duration(*checked_ends(first, last), PEAKS), start)
 

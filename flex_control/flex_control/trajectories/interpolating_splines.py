@@ -8,7 +8,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from flex_control.trajectories.base import Reference, checked_points
-from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.motion_limits import MotionLimits
 from flex_control.trajectories.polynomials import PiecewisePolynomial
 
 GUESSED_PEAKS = (1.5, 6.0, 60.0)      # from point to point; the whole is scaled afterwards
@@ -39,7 +39,7 @@ class InterpolatingSpline(PiecewisePolynomial):
         super().__init__(times, positions, np.stack(pieces, axis=1))
 
     @classmethod
-    def within(cls, limits: Limits, positions, start: float = 0.0) -> InterpolatingSpline:
+    def within(cls, limits: MotionLimits, positions, start: float = 0.0) -> InterpolatingSpline:
         """Through positions (k, n_joints) at times of its own choice, so that limits are kept and
         one is reached; ControlError if the path leaves the range of a joint.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.trajectories.base import checked_duration, checked_ends
-from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.motion_limits import MotionLimits
 from flex_control.trajectories.polynomials import PiecewisePolynomial
 
 # Largest magnitudes of the derivatives of 10 u^3 - 15 u^4 + 6 u^5 on [0, 1]
@@ -27,6 +27,6 @@ class MinimumJerk(PiecewisePolynomial):
                          np.array([[self.first, none, none, 10 * span, -15 * span, 6 * span]]))
 
     @classmethod
-    def within(cls, limits: Limits, first, last, start: float = 0.0) -> MinimumJerk:
+    def within(cls, limits: MotionLimits, first, last, start: float = 0.0) -> MinimumJerk:
         """The quickest one that keeps the limits; ControlError if an end is outside them."""
         return cls(first, last, limits.duration(*checked_ends(first, last), PEAKS), start)

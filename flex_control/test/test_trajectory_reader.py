@@ -5,16 +5,21 @@ from types import SimpleNamespace as Record
 import numpy as np
 import pytest
 
-from flex_control.following import INVALID_GOAL, INVALID_JOINTS, OLD_HEADER_TIMESTAMP, Tolerances
-from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, read_tolerances
-from flex_control.trajectories import Limits, Reference, SetPoints
+from flex_control.loop.goal_tolerances import (
+    INVALID_GOAL,
+    INVALID_JOINTS,
+    OLD_HEADER_TIMESTAMP,
+    Tolerances,
+)
+from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader, read_tolerances
+from flex_control.trajectories import MotionLimits, Reference, SetPoints
 
 NAMES = ('shoulder', 'elbow')
 NOW = 5.0
 PRESENT = Reference(np.array([0.1, 0.2]), np.array([0.3, 0.0]), np.array([0.0, 0.5]))
 STILL = Reference.at_rest([0.1, 0.2])
-LIMITS = Limits(NAMES, np.full(2, -2.0), np.full(2, 2.0), np.full(2, 4.0), np.full(2, np.inf),
-                np.full(2, np.inf))
+LIMITS = MotionLimits(NAMES, np.full(2, -2.0), np.full(2, 2.0), np.full(2, 4.0),
+                      np.full(2, np.inf), np.full(2, np.inf))
 
 
 def duration(seconds):

@@ -2,14 +2,14 @@
 import numpy as np
 import pytest
 
-from flex_control.following import (
+from flex_control.loop.goal_tolerances import (
     GOAL_TOLERANCE_VIOLATED,
     PATH_TOLERANCE_VIOLATED,
     SUCCESSFUL,
-    Following,
+    GoalMonitor,
     Tolerances,
 )
-from flex_control.nodes.stamped_input import StampedInput
+from flex_control.loop.stamped_input import StampedInput
 from flex_control.trajectories import MinimumJerk
 
 NONE = np.full(2, np.inf)
@@ -19,7 +19,7 @@ MOTION = MinimumJerk([0.0, 0.0], [1.0, 0.0], 2.0, start=1.0)
 def judge(tolerances, time, off=0.0, speed=0.0):
     """The verdict with elbow `off` (rad) its reference, and too fast by `speed` (rad/s)."""
     wanted = MOTION.sample(time)
-    return Following(MOTION, tolerances, ('shoulder', 'elbow')).judge(
+    return GoalMonitor(MOTION, tolerances, ('shoulder', 'elbow')).judge(
         time, wanted, wanted.position + [0.0, off], wanted.velocity + [0.0, speed])
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 
-from flex_control.linear.job import Job, Pieces
+from flex_control.incremental import Job, Pieces
 from flex_control.trajectories.base import Reference, Trajectory
 
 

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 
 from flex_control.errors import ControlError
-from flex_control.following import (
+from flex_control.loop.goal_tolerances import (
     INVALID_GOAL,
     INVALID_JOINTS,
     OLD_HEADER_TIMESTAMP,
     Tolerances,
 )
-from flex_control.nodes.trajectory_points import TrajectoryPoints
 from flex_control.trajectories import (
-    Limits,
+    MotionLimits,
     QuinticSpline,
     Reference,
     SetPoints,
     Splines,
     Trajectory,
 )
+from flex_control.trajectories.trajectory_points import TrajectoryPoints
 
 LARGEST = 1e9         # of positions, velocities and accelerations, in SI units
 NO_LIMIT = -1.0       # in a JointTolerance; zero means the default
@@ -47,7 +47,7 @@ class TrajectoryReader:
     """
 
     names: tuple[str, ...]
-    limits: Limits
+    limits: MotionLimits
     interpolation: str = 'splines'
     partial: bool = False
     stretch: bool = False
@@ -103,7 +103,7 @@ class TrajectoryReader:
         limits.check(trajectory)
         return trajectory
 
-    def _from(self, present: Reference) -> Limits:
+    def _from(self, present: Reference) -> MotionLimits:
         """Limits with the present position inside, so that there is a way back into them."""
         return replace(self.limits, lower=np.minimum(self.limits.lower, present.position),
                        upper=np.maximum(self.limits.upper, present.position))

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from flex_control.linear.job import Pieces
+from flex_control.incremental import Pieces
 
 TERMS = 9            # of the series: relative error 0.5^9 / 9! = 5e-9 of a piece of the period
 LARGEST_PIECE = 0.5  # norm of A times the first piece

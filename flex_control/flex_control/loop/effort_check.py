@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.linear.job import Pieces
+from flex_control.incremental import Pieces
 from flex_control.trajectories.base import Trajectory
 from flex_dynamics import Model
 

@@ -1,4 +1,4 @@
-"""When a motion counts as followed: the tolerances of ROS's joint_trajectory_controller."""
+"""Path and goal tolerances of a trajectory, as in ROS's joint_trajectory_controller."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -19,9 +19,11 @@ GOAL_TOLERANCE_VIOLATED = -5
 
 @dataclass(frozen=True)
 class Tolerances:
-    """Largest errors of position and velocity, each (n_joints,), infinite where there is none;
-    on the way (path) and at the end (goal). goal_time (s) after the end is the latest arrival;
-    0: no latest one."""
+    """Largest errors of position and velocity, each (n_joints,), infinite where there is none.
+
+    path: during the motion; goal: at its end. goal_time (s) after the end is the latest arrival;
+    0: no time limit. Positions in rad or m, velocities in rad/s or m/s.
+    """
 
     path_position: np.ndarray
     path_velocity: np.ndarray
@@ -31,18 +33,18 @@ class Tolerances:
 
 
 class Verdict(NamedTuple):
-    """How a motion ended."""
+    """How a motion ended: an error code of FollowJointTrajectory, and a message."""
 
     code: int
     text: str
 
 
-class Following:
-    """Judges a trajectory state by state.
+class GoalMonitor:
+    """Checks the tracking errors of a trajectory at every state.
 
-    Before the end of the trajectory the errors must be within the path tolerances. After it, it
-    is a success at the first state within the goal tolerances, and a failure if there is none
-    until goal_time has passed.
+    Before the end of the trajectory the errors must be within the path tolerances. After it, the
+    first state within the goal tolerances is a success; without one until goal_time has passed,
+    the goal fails.
     """
 
     def __init__(self, trajectory: Trajectory, tolerances: Tolerances,
@@ -52,7 +54,7 @@ class Following:
     def judge(self, time: float, wanted: Reference, position: np.ndarray,
               velocity: np.ndarray) -> Verdict | None:
         """The verdict at `time` (s) with the measured position and velocity (n_joints,), or None
-        while it is open."""
+        while the motion goes on."""
         given, end = self.tolerances, self.trajectory.end
         errors = np.abs(wanted.position - position), np.abs(wanted.velocity - velocity)
         if time < end:
@@ -69,7 +71,7 @@ class Following:
 
     def _beyond(self, errors: tuple[np.ndarray, np.ndarray],
                 tolerances: tuple[np.ndarray, np.ndarray]) -> str:
-        """The first error that is too large, in words; empty if none is."""
+        """A description of the first error that is too large; empty if none is."""
         for what, error, most in zip(('position', 'velocity'), errors, tolerances):
             if (error > most).any():
                 at = int(np.flatnonzero(error > most)[0])

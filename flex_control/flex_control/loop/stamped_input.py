@@ -20,13 +20,13 @@ class StampedInput:
     def __init__(self, exact: bool, period: int, timeout: int) -> None:
         self._exact, self._period, self._timeout = exact, period, timeout
         self._values: OrderedDict[int, Any] = OrderedDict()
-        self._latest: int | None = None      # time of the last state
+        self._latest: int | None = None      # ns, of the last state
 
-    def put(self, stamp: int, value: Any) -> None:
-        if self._latest is not None and stamp > self._latest + AHEAD:
+    def put(self, stamp_ns: int, value: Any) -> None:
+        if self._latest is not None and stamp_ns > self._latest + AHEAD:
             return
-        self._values[stamp] = value
-        self._values.move_to_end(stamp)
+        self._values[stamp_ns] = value
+        self._values.move_to_end(stamp_ns)
         while len(self._values) > KEPT:
             self._values.popitem(last=False)
 
@@ -35,18 +35,18 @@ class StampedInput:
         self._values.clear()
         self._latest = 0
 
-    def _newest(self, time: int) -> tuple[int, Any] | None:
-        """The newest one that can belong to a state at `time` (ns) or before."""
+    def _newest(self, stamp_ns: int) -> tuple[int, Any] | None:
+        """The newest one that can belong to a state at `stamp_ns` or before."""
         ahead = 0 if self._exact else AHEAD
-        stamps = [stamp for stamp in self._values if stamp <= time + ahead]
+        stamps = [stamp for stamp in self._values if stamp <= stamp_ns + ahead]
         return (max(stamps), self._values[max(stamps)]) if stamps else None
 
-    def at(self, time: int) -> tuple[int, Any] | None:
-        """Stamp and value that go with the state at `time` (ns); None if there is none (yet)."""
-        self._latest = time
-        found = self._newest(time)
+    def at(self, stamp_ns: int) -> tuple[int, Any] | None:
+        """Stamp and value that go with the state at `stamp_ns`; None if there is none (yet)."""
+        self._latest = stamp_ns
+        found = self._newest(stamp_ns)
         if found is None:
             return None
-        age = time - found[0]
+        age = stamp_ns - found[0]
         good = (age == 0 or age < self._period) if self._exact else age <= self._timeout
         return found if good else None

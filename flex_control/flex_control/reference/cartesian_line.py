@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.errors import ControlError
-from flex_control.inverse_kinematics import InverseKinematics
+from flex_control.reference.inverse_kinematics import InverseKinematics
 from flex_control.trajectories.interpolating_splines import QuinticSpline
 from flex_control.trajectories.minimum_jerk import MinimumJerk
 from flex_dynamics import Model

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.errors import ControlError
-from flex_control.static_load import StaticLoad
+from flex_control.reference.static_load import StaticLoad
 from flex_dynamics import Model
 from flex_dynamics.papers import vector_parameters
 

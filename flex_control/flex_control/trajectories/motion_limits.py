@@ -17,7 +17,7 @@ SLACK = 1e-9               # of a limit, for rounding
 
 
 @dataclass(frozen=True)
-class Limits:
+class MotionLimits:
     """Ranges and largest rates of joints, each (n_joints,), infinite where there is none.
 
     rad or m, per s, s2 and s3. `names` are those of the joints, for the sentences.
@@ -32,7 +32,7 @@ class Limits:
 
     @classmethod
     def of(cls, robot: Robot, names: Sequence[str], velocity=(), acceleration=(),
-           jerk=()) -> Limits:
+           jerk=()) -> MotionLimits:
         """Those of a URDF for the named joints, with rates (n_joints,), one for all, or none (an
         empty one) of the caller's own; a velocity of his own can only be lower."""
         known = {joint.name: joint.limits for joint in robot.joints}

@@ -15,11 +15,11 @@ from flex_dynamics import Model
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_ros.parameters import NodeError, declare
 
-Gains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)
+DriveGains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)
 PATIENCE = 3.0     # s of wall time for an answer; a node that died in between gives none
 
 
-class Drives:
+class DriveClient:
     """Sets the parameters drive.stiffness and drive.damping of the node `drive_node`, which takes
     the drives' place; without such a node the drives are as this node's own drive.* say.
 
@@ -30,7 +30,7 @@ class Drives:
 
     def __init__(self, node: Node, model: Model, arrived: Callable[[], None]) -> None:
         self._node, self._arrived = node, arrived
-        self._has: Gains | None = declare_drives(node, model)
+        self._has: DriveGains | None = declare_drives(node, model)
         self._other = declare(node, 'drive_node', '', 'node whose parameters drive.stiffness and '
                               'drive.damping are set to what the controller asks for; empty: none',
                               fixed=True)
@@ -117,7 +117,7 @@ class Drives:
             answer, self._answer, self._doubt = self._answer, None, True
             self._client.remove_pending_request(answer)
 
-    def _on_answer(self, answer: Future, gains: Gains) -> None:
+    def _on_answer(self, answer: Future, gains: DriveGains) -> None:
         if answer is not self._answer:
             return               # it came after it was given up
         self._answer = None
@@ -131,7 +131,7 @@ class Drives:
         self._arrived()
 
 
-def parameters_of(gains: Gains) -> list[Parameter]:
+def parameters_of(gains: DriveGains) -> list[Parameter]:
     """The gains as parameters of the simulator."""
     stiffness, damping = gains
     return [Parameter('drive.stiffness', value=stiffness.tolist()),
@@ -139,15 +139,15 @@ def parameters_of(gains: Gains) -> list[Parameter]:
             Parameter('drive.bandwidth', value=0.0)]     # it would stand in for no damping
 
 
-def _larger(one: Gains, other: Gains) -> Gains:
+def _larger(one: DriveGains, other: DriveGains) -> DriveGains:
     return np.maximum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
-def _covers(has: Gains | None, wanted: Gains) -> bool:
+def _covers(has: DriveGains | None, wanted: DriveGains) -> bool:
     return has is not None and all(map(np.array_equal, has, _larger(has, wanted)))
 
 
-def declare_drives(node: Node, model: Model) -> Gains:
+def declare_drives(node: Node, model: Model) -> DriveGains:
     """Stiffness and damping (n_joints,) of the drives' own loops, as the simulator has them."""
     def per_joint(name: str, description: str) -> np.ndarray:
         given = declare(node, name, [], description, lower=0.0, fixed=True)

@@ -7,10 +7,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from flex_control import Trajectory
-from flex_control.linear.job import Pieces
-from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader
-from flex_control.nodes.trajectory_points import TrajectoryPoints
+from flex_control.incremental import Pieces
+from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader
 from flex_control.trajectories import Reference
+from flex_control.trajectories.trajectory_points import TrajectoryPoints
 
 AT_ONCE = 100           # points that are read between two states
 DELAY = 0.1             # s after which a longer motion begins ...

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from flex_control.linear.job import Pieces
+from flex_control.incremental import Pieces
 from flex_dynamics import Model
 
 STEP = 1e-4          # rad, m or amplitude: second-order differences of g are good to 1e-8 with it

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.gains import FASTEST, first_frequency
+from flex_control.design.gains import FASTEST, first_frequency
 from flex_control.trajectories.base import Reference
 from flex_control.trajectories.splines import Splines
 from flex_dynamics import Model

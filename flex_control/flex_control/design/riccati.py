@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.errors import ControlError
-from flex_control.linear.job import Pieces
+from flex_control.incremental import Pieces
 
 MOST_DOUBLINGS = 40
 TOLERANCE = 1e-10

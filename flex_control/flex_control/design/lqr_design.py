@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flex_control.design.rank_tests import unreachable
+from flex_control.design.rest_model import RestModel
+from flex_control.design.riccati import riccati
+from flex_control.design.sampling import exponential_and_gramian
 from flex_control.errors import ControlError
-from flex_control.linear import RestModel, exponential_and_gramian, finish, riccati, unreachable
-from flex_control.linear.job import Pieces
+from flex_control.incremental import Pieces, finish
 from flex_dynamics import Model
 
 POSES = 64
