@@ -1,15 +1,15 @@
-"""Long calculations in small pieces: one piece an update, without threads."""
+"""Long calculations in small pieces, to run beside a control loop without threads."""
 from __future__ import annotations
 
 from collections.abc import Generator
 from typing import Generic, TypeVar
 
 Result = TypeVar('Result')
-Pieces = Generator[None, None, Result]
+Pieces = Generator[None, None, Result]      # yields between pieces, returns the result
 
 
 def finish(pieces: Pieces[Result]) -> Result:
-    """The result of a calculation, all its pieces run now."""
+    """Run all pieces of a calculation now; its result."""
     try:
         while True:
             next(pieces)
@@ -18,7 +18,10 @@ def finish(pieces: Pieces[Result]) -> Result:
 
 
 class Job(Generic[Result]):
-    """A calculation that goes on by one piece at each call of `work`."""
+    """A calculation of which each call of `work` does one piece.
+
+    result: None until the last piece is done.
+    """
 
     def __init__(self, pieces: Pieces[Result]) -> None:
         self._pieces = pieces

@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
@@ -66,7 +67,7 @@ class FeedbackLinearization(Controller):
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(self.model.n_joints), self._inertia * self.damping
 
-    def set_drives(self, stiffness, damping) -> None:
+    def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
         super().set_drives(stiffness, damping)
         self._gather_gains()
         self._checked = False
@@ -136,6 +137,6 @@ class FeedbackLinearization(Controller):
         return efforts
 
 
-def piece(values) -> np.ndarray:
+def piece(values: ArrayLike) -> np.ndarray:
     """The same numbers as one piece of memory, as the kernel takes them; mostly they are."""
     return np.ascontiguousarray(values, dtype=float)

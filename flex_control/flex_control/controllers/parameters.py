@@ -13,10 +13,11 @@ from flex_control.errors import ControlError
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a controller.
+    """One parameter of a controller: its default, description, unit and range.
 
-    per_joint: a vector with one number a joint; one number serves all joints, and none (an empty
-    list) leaves the choice to the controller. A default that is a text makes it a text.
+    per_joint: a vector with one number a joint; one number is used for all joints, and with none
+    (an empty list) the controller chooses. The type of the default is the type of the parameter:
+    bool, str, or number.
     """
 
     name: str
@@ -28,8 +29,8 @@ class Parameter:
     per_joint: bool = False
 
     def check(self, value: Any, joints: int) -> Any:
-        """The value as bool, text, float, or array (joints,) (empty if left open); else
-        ControlError."""
+        """The value as bool, str, float, or array (joints,) (empty if the controller chooses);
+        ControlError if it is none of these or out of range."""
         if isinstance(self.default, bool):
             if not isinstance(value, (bool, np.bool_)):
                 raise ControlError(f'{self.name}: expected true or false, found {value!r}')

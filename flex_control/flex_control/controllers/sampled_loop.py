@@ -1,10 +1,10 @@
-"""Is a controller stable when it is sampled? Poles of the loop with efforts held between updates.
-"""
+"""Stability of a sampled control loop: its poles with efforts held between updates."""
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
 from flex_control.controllers.base import Controller
@@ -17,8 +17,8 @@ LEAST_GROWTH = 1e-2     # 1/s; undamped links lie on the border, to rounding
 
 
 class SampledLoop(NamedTuple):
-    """Discrete poles (2 n,) of a loop at rest about a pose, and the fastest growing one in words
-    of continuous time: rate (1/s, negative: it decays) and frequency (Hz)."""
+    """Discrete poles (2 n,) of a loop about rest at a pose, and the fastest growing one in
+    continuous time: rate (1/s, negative: it decays) and frequency (Hz)."""
 
     poles: np.ndarray
     rate: float
@@ -26,20 +26,21 @@ class SampledLoop(NamedTuple):
 
     @property
     def stable(self) -> bool:
+        """Whether no motion grows, to the accuracy of the linearisation."""
         return self.rate < LEAST_GROWTH
 
 
-def sampled_loop(controller: Controller, joints, period: float) -> SampledLoop:
-    """The loop of a controller at rest at joints (n_joints,), sampled every `period` (s).
+def sampled_loop(controller: Controller, joints: ArrayLike, period: float) -> SampledLoop:
+    """The loop of a controller about rest at joints (n_joints,), sampled every `period` (s).
 
-    The controller's law is differentiated where it stands; drives, as told by `set_drives`, act
+    The control law is differentiated at that pose; drives, with the gains of `set_drives`, act
     continuously. x' = A x + B tau is sampled exactly, x+ = A_d x + B_d tau, and closed by
     tau = -F x: poles of A_d - B_d F.
     """
     model, n = controller.model, controller.model.n
     if controller.needs_measurements:
-        raise ControlError(f'{type(controller).__name__}: expected a law of the state, found one '
-                           'of measurements, whose estimator takes part in the loop')
+        raise ControlError(f'{type(controller).__name__}: expected a control law of the state, '
+                           'found one of measurements, whose estimator is part of the loop')
     q, tau = model.statics(joints)
     still = np.zeros(n)
     A, B = model.linearize(q, still, tau)
@@ -69,9 +70,9 @@ def sampled_loop(controller: Controller, joints, period: float) -> SampledLoop:
     return SampledLoop(poles, float(root.real), float(abs(root.imag)) / (2.0 * np.pi))
 
 
-def sampling_problem(controller: Controller, joints, period: float) -> str:
-    """Why a controller would not be stable at this pose and period, in a sentence; empty if it
-    is, to the first order, about rest."""
+def sampling_problem(controller: Controller, joints: ArrayLike, period: float) -> str:
+    """Why a controller is not stable at joints (n_joints,) and `period` (s), with advice; empty if
+    it is, to the first order, about rest."""
     loop = sampled_loop(controller, joints, period)
     if loop.stable:
         return ''

@@ -1,4 +1,4 @@
-"""Gains that suit a robot, for controllers whose user gave none."""
+"""Default gains from the inertia and the first natural frequency of a robot."""
 from __future__ import annotations
 
 import numpy as np
@@ -23,8 +23,8 @@ def safe_bandwidth(model: Model, share: float) -> float:
 def shared_inertia(model: Model) -> np.ndarray:
     """Inertia (n_joints,) to scale gains with: between a joint's own and the largest of all.
 
-    A light wrist at the end of a heavy arm has to hold against what the arm does; the geometric
-    mean of both gives it gains like those that people find by hand.
+    A light wrist at the end of a heavy arm has to withstand the motion of the arm; the geometric
+    mean of both gives gains like those found by manual tuning.
     """
     own = largest_joint_inertia(model)
     return np.sqrt(own * own.max())

@@ -93,7 +93,7 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
     energy, W = J'J / tip_error^2 + 1 / joint_error^2 with J the tips' Jacobian for rigid links,
     and z the time integral of the joint errors that would best explain those of tips and joints:
     W^-1 (J' tip / tip_error^2 + joints / joint_error^2). So z is well defined in every pose,
-    stretched out too, and it can only rest where the tips are right as far as joints reach.
+    stretched out too. The integrator stops when no joint motion can reduce the tip error.
 
     The cost of du/dt rolls the gain off (Gupta's frequency shaping). Without it a joint with no
     rotor inertia gets gains that hold at the very pose of the design only: 0.05 rad beside it the
@@ -140,8 +140,11 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
 
 
 def _damped(rest: RestModel, modes: int) -> tuple[np.ndarray, np.ndarray]:
-    """State space of the first modes. A little damping lets a vibration that no joint reaches at
-    this pose, as that of an upright arm sideways, be left alone: there would be no gains else."""
+    """State space of the first modes, each with a little damping.
+
+    Without it there would be no gains at poses where no joint can reach a vibration, as the
+    sideways one of an upright arm.
+    """
     A, B = rest.state_space(modes)
     least = np.where(rest.squares[:modes] > 0.0, 2.0 * LEAST_DAMPING * rest.scale[:modes], 0.0)
     A[range(modes, 2 * modes), range(modes, 2 * modes)] -= least

@@ -1,10 +1,10 @@
-"""Which motion no effort reaches, or no sensor sees: the test of Popov, Belevitch and Hautus."""
+"""Stabilisability and detectability: the test of Popov, Belevitch and Hautus."""
 from __future__ import annotations
 
 import numpy as np
 
 LOWEST = 1e-7        # singular values below count as zero; the blocks are scaled to one
-DECAYS = 1e-9        # modes with |eigenvalue| < 1 - DECAYS fade away by themselves
+DECAYS = 1e-9        # modes with |eigenvalue| < 1 - DECAYS decay by themselves
 
 
 def unreachable(F: np.ndarray, G: np.ndarray) -> np.ndarray | None:

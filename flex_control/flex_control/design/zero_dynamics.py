@@ -1,4 +1,4 @@
-"""What a robot does inside while its joints are held on their path: is it stable?"""
+"""Zero dynamics: the elastic motion of a robot whose joints are held on their path."""
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +7,7 @@ from flex_control.errors import ControlError
 from flex_dynamics import Model
 
 
-def zeros(model: Model, q=None) -> np.ndarray:
+def zeros(model: Model, q: np.ndarray | None = None) -> np.ndarray:
     """Zeros (k,), 1/s, from joint efforts to joint positions at coordinates q (n,).
 
     They are the poles of the rest of the robot while efforts hold the joints still (Lin and

@@ -1,4 +1,4 @@
-"""What the Kalman filter believes of the robot at one pose: motion, noise and sensors, sampled."""
+"""The model of the Kalman filter at one pose: motion, process noise and sensors, sampled."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What the sensors of a robot say at one instant, for controllers that estimate the rest."""
+"""Sensor readings of a robot at one instant."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measurements:
-    """Readings since the update before; None where a sensor is missing or has nothing new.
+    """Readings since the last update; None where a sensor is missing or has no new reading.
 
     joint_position, joint_velocity (n_joints,): encoders, rad and rad/s (prismatic: m, m/s).
     strain (n_gauges,): gauges in the order of `flex_dynamics.Sensors.gauge_names`.

@@ -1,9 +1,7 @@
 """A flexible arm, held by LQG with encoders, gauges and an IMU, is pushed for a moment."""
 import numpy as np
 
-from flex_control import SetPoints
-from flex_control.controllers.lqg import LQG
-from flex_control.trial import Noise, run_trial
+from flex_control import LQG, Noise, SetPoints, run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Wrench
 

@@ -1,9 +1,7 @@
 """A flexible arm, held by LQR with joint efforts alone, is pushed, and comes back."""
 import numpy as np
 
-from flex_control import SetPoints
-from flex_control.controllers.lqr import LQR
-from flex_control.trial import run_trial
+from flex_control import LQR, SetPoints, run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Wrench
 

@@ -1,9 +1,7 @@
 """A flexible arm turns by 45 degrees in a second, and its tip is at rest when it arrives."""
 import numpy as np
 
-from flex_control import MinimumJerk, Shaped, Shaper
-from flex_control.controllers.computed_torque import ComputedTorque
-from flex_control.trial import run_trial
+from flex_control import ComputedTorque, MinimumJerk, Shaped, Shaper, run_trial
 from flex_description import load_robot
 from flex_dynamics import Model
 

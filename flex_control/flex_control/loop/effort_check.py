@@ -1,4 +1,4 @@
-"""Does a motion ask for more than the motors have? A warning, in words."""
+"""A warning if a motion needs more effort than a motor has."""
 from __future__ import annotations
 
 import numpy as np
@@ -13,8 +13,8 @@ LEAST = 1e-9          # N m or N, in place of a limit of zero: a joint without a
 
 
 def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
-    """Which joint a motion asks for more effort than its limit, with straight links and no
-    vibration; empty if none. In pieces."""
+    """A warning that names the joint whose effort limit a motion exceeds, with straight links and
+    no vibration; empty if there is none. In pieces."""
     joints = model.n_joints
     limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
     most = np.array([limits.get(name, np.inf) for name in model.names[:joints]])
@@ -34,6 +34,6 @@ def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
     at = int(np.argmax(largest / np.maximum(most, LEAST)))
     unit = {joint.name: 'N' if joint.type == 'prismatic' else 'N m'
             for joint in model.robot.joints}[model.names[at]]
-    asked = float(f'{largest[at]:.3g}')
-    return (f'the motion asks for {asked:g} {unit} of {model.names[at]}, whose limit is '
-            f'{most[at]:g}: it will be left behind; give it more time')
+    needed = float(f'{largest[at]:.3g}')
+    return (f'the motion needs {needed:g} {unit} of {model.names[at]}, whose limit is '
+            f'{most[at]:g}: the joint will lag behind; give the motion more time')

@@ -1,15 +1,13 @@
-"""Long trajectories, read and checked by a thread while the loop goes on with the motion before.
-"""
+"""Long trajectories, read and checked by a thread while the loop follows the previous motion."""
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from flex_control import Trajectory
 from flex_control.incremental import Pieces
 from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader
-from flex_control.trajectories import Reference
+from flex_control.trajectories import Reference, Trajectory
 from flex_control.trajectories.trajectory_points import TrajectoryPoints
 
 AT_ONCE = 100           # points that are read between two states
@@ -40,7 +38,7 @@ class Planning:
 
 
 class Planner:
-    """The thread that reads."""
+    """The thread that reads and checks trajectories."""
 
     def __init__(self, reader: TrajectoryReader) -> None:
         self._reader = reader
@@ -48,6 +46,7 @@ class Planner:
 
     def plan(self, points: TrajectoryPoints, start: float,
              present: Reference) -> Future[Trajectory]:
+        """Read the points for a motion that begins at `start` (s) from `present`."""
         return self._threads.submit(self._reader.read, points, start, present)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Messages that go with a state: found by its stamp, or the newest that is not too old."""
+"""Messages that belong to a state: found by its stamp, or the newest that is not too old."""
 from __future__ import annotations
 
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Messages that ask for a motion, to trajectories of the library, or a refusal with its reason."""
+"""Trajectory messages to trajectories, or a refusal with the reason and its error code."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ class TrajectoryReader:
         if positions is None:
             raise GoalError('positions: expected one number a joint in every point, found none')
         if points.effort is not None:
-            raise GoalError('effort: expected none, as efforts are the business of the controller')
+            raise GoalError('effort: expected none, as the controller computes the efforts')
         if velocities is not None and velocities[-1].any():
             raise GoalError('velocities: expected zero in the last point, found '
                             f'{velocities[-1][places]}')
@@ -87,16 +87,16 @@ class TrajectoryReader:
         left = times > now
         if not left.any():
             return self._step(now, positions[-1], present)
-        given = [None if values is None else np.vstack((begin, values[left]))
-                 for values, begin in ((positions, present.position),
-                                       (velocities, present.velocity),
+        through = np.vstack((present.position, positions[left]))
+        rates = [None if values is None else np.vstack((begin, values[left]))
+                 for values, begin in ((velocities, present.velocity),
                                        (accelerations, present.acceleration))]
         times = np.insert(times[left], 0, now)
         trajectory: Trajectory
         if self.interpolation == 'minimum_jerk':
-            trajectory = QuinticSpline(times, given[0], present)
+            trajectory = QuinticSpline(times, through, present)
         else:
-            trajectory = Splines(times, *given)
+            trajectory = Splines(times, through, *rates)
         limits = self._from(present)
         if self.stretch:
             return limits.stretched(trajectory)

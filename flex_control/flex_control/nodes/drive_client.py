@@ -1,4 +1,4 @@
-"""Loops that the drives close by themselves, with the gains that the controller asks for."""
+"""Sets the gains of the drives' own loops to those that the controller needs."""
 from __future__ import annotations
 
 import time
@@ -16,16 +16,16 @@ from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_ros.parameters import NodeError, declare
 
 DriveGains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)
-PATIENCE = 3.0     # s of wall time for an answer; a node that died in between gives none
+PATIENCE = 3.0     # s of wall time until an unanswered request is sent again
 
 
 class DriveClient:
-    """Sets the parameters drive.stiffness and drive.damping of the node `drive_node`, which takes
-    the drives' place; without such a node the drives are as this node's own drive.* say.
+    """Sets the parameters drive.stiffness and drive.damping of the node `drive_node`, which has
+    the drives; without such a node the gains are this node's own parameters drive.*.
 
-    A law that runs with less damping than it counts on may be unstable, with more it is not. So
-    when another controller takes over, the drives first take the larger gains of both; then the
-    law changes, and they take those of the new one.
+    A controller with less drive damping than it was designed for may be unstable; more is safe.
+    So when another controller takes over, the drives first get the larger gains of both; then the
+    controller changes, and the drives get those of the new one.
     """
 
     def __init__(self, node: Node, model: Model, arrived: Callable[[], None]) -> None:
@@ -71,7 +71,7 @@ class DriveClient:
             self.go_on()
 
     def missing(self, controller: Controller) -> str:
-        """Why the drives do less than this controller asks, in words; empty if they do not."""
+        """Why the drives lack gains that this controller needs; empty if they have them."""
         if self._client is None or _covers(self._has, controller.drive_gains()):
             return ''
         return self._problem or (f'the drives have not taken their gains yet; is there a node '
@@ -95,7 +95,7 @@ class DriveClient:
         if wanted is None or client is None or self._answer is not None or self._problem:
             return
         if not client.service_is_ready():
-            self._doubt = True       # who comes in its place has gains of its own
+            self._doubt = True       # a node that replaces it has gains of its own
             return
         gains = wanted.drive_gains()
         if self._has is not None and self._runs is not wanted:
@@ -156,8 +156,8 @@ def declare_drives(node: Node, model: Model) -> DriveGains:
                             f'a joint), found {given.size}')
         return given if given.size > 1 else np.full(model.n_joints, given.sum())
 
-    about = ("that the drives close by themselves about the reference; a controller's law is then "
-             'what both do together; of no effect with drive_node')
+    about = ('that the drives close by themselves about the reference; the control law is then '
+             'the sum of both; of no effect with drive_node')
     stiffness = per_joint('drive.stiffness', f'N m/rad or N/m, {about}')
     damping = per_joint('drive.damping', f'N m s/rad or N s/m, {about}')
     bandwidth = declare(node, 'drive.bandwidth', 0.0, "rad/s; where drive.damping is zero: this "

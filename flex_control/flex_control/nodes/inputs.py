@@ -1,4 +1,4 @@
-"""What a controller needs besides the state: model terms and measurements, in time or missing."""
+"""Inputs of a controller besides the state: model terms and measurements."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ class Inputs:
         self._measurements.clear()
 
     def missing(self, controller: Controller, stamp_ns: int) -> str:
-        """What the controller lacks for the state at `stamp_ns`, in words; empty if nothing."""
+        """Which input of the controller is missing for the state at `stamp_ns`; empty if none."""
         if self._by_topic(controller) and self._terms.values.at(stamp_ns) is None:
             hint = ('is the dynamics node there, and terms_rate its rate?'
                     if self._settings.lockstep else 'is the dynamics node there?')

@@ -1,4 +1,4 @@
-"""What encoders, strain gauges and IMUs say, from their topics, for controllers that estimate."""
+"""Readings of encoders, strain gauges and IMUs, from their topics."""
 from __future__ import annotations
 
 import re

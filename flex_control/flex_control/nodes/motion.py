@@ -1,4 +1,4 @@
-"""Where to go: the trajectories that a control node is asked for, by topic and by action."""
+"""Trajectories for the control node, by topic and by action."""
 from __future__ import annotations
 
 import math
@@ -198,7 +198,7 @@ class Motion:
                     following, ready(wanted) if self._shaper == 'none' else Shaped.in_pieces(
                         wanted, self._make_shaper(), before), planning.start))
                 return
-            # Too late, or the motion before it is another one: again, with twice the time.
+            # Too late, or the previous motion has changed: plan again, with twice the time.
             self._plan(planning.points, planning.done, 2.0 * (time - planning.begun))
         except GoalError as error:
             self._planning = None
@@ -240,7 +240,7 @@ class Motion:
         for points in self._intake.take():
             if isinstance(points, ControlError):
                 self._refuse(points)
-            elif not len(points) and not self.blocked:      # a wish to stop
+            elif not len(points) and not self.blocked:      # an empty trajectory stops the motion
                 self.stop()
                 self._action.preempt('a trajectory on ~/joint_trajectory took its place')
             else:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.errors import ControlError
 from flex_control.reference.inverse_kinematics import InverseKinematics
@@ -21,8 +22,8 @@ class CartesianLine(QuinticSpline):
     timing included. ControlError if a point is out of reach.
     """
 
-    def __init__(self, model: Model, frame: str, first, target, duration: float,
-                 start: float = 0.0, tolerance: float = 1e-5) -> None:
+    def __init__(self, model: Model, frame: str, first: ArrayLike, target: ArrayLike,
+                 duration: float, start: float = 0.0, tolerance: float = 1e-5) -> None:
         kinematics = InverseKinematics(model, frame)
         if not 0.0 < tolerance < np.inf:
             raise ControlError(f'tolerance: expected a positive length in m, found {tolerance}')
@@ -44,7 +45,7 @@ class CartesianLine(QuinticSpline):
                 return
             if pieces >= MOST:
                 raise ControlError(
-                    f'straight line to {np.round(target, 4).tolist()} m: {pieces} pieces leave '
+                    f'straight line to {np.round(line.last, 4).tolist()} m: {pieces} pieces leave '
                     f'{off:.3g} m between points, expected at most {tolerance:g} m; it may pass a '
                     'stretched pose, where joints turn at once: go around it')
             pieces *= 2

@@ -1,4 +1,4 @@
-"""The wanted joint motion with the deflection and the efforts that go with it."""
+"""The quasi-static deflection and the efforts of a desired joint motion."""
 from __future__ import annotations
 
 import numpy as np

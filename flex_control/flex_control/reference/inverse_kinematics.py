@@ -1,7 +1,8 @@
-"""Joint positions that bring the true, deflected tip to a place."""
+"""Inverse kinematics of the deflected robot."""
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.errors import ControlError
 from flex_control.reference.static_load import StaticLoad
@@ -33,12 +34,13 @@ class InverseKinematics:
         self._lower = np.array([limits[n].lower if n in limits else -np.inf for n in names])
         self._upper = np.array([limits[n].upper if n in limits else np.inf for n in names])
 
-    def pose(self, joints) -> np.ndarray:
+    def pose(self, joints: ArrayLike) -> np.ndarray:
         """Pose (4, 4) of the frame in the world with these joints (n_joints,), at rest."""
         return self._model.pose(self._static.equilibrium(np.asarray(joints, dtype=float))[0],
                                 self._frame)
 
-    def solve(self, position, start, rotation=None) -> np.ndarray:
+    def solve(self, position: ArrayLike, start: ArrayLike,
+              rotation: ArrayLike | None = None) -> np.ndarray:
         """Joints (n_joints,) for a position (3,) m and, if given, a rotation (3, 3) in the world.
 
         start (n_joints,): where to look from. ControlError if no joints within their limits do.
@@ -106,7 +108,7 @@ class InverseKinematics:
             f'was found is {np.linalg.norm(left[:3]):.4g} m off{turn}{limit}')
 
 
-def _finite(value, shape: tuple[int, ...], name: str) -> np.ndarray:
+def _finite(value: ArrayLike, shape: tuple[int, ...], name: str) -> np.ndarray:
     array = np.asarray(value, dtype=float)
     if array.shape != shape or not np.isfinite(array).all():
         raise ControlError(f'{name}: expected finite numbers of shape {shape}, found {value!r}')

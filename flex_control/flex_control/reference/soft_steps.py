@@ -1,4 +1,4 @@
-"""Steps of a reference taken as a smooth motion, for laws that are linear about it."""
+"""Steps of a reference as smooth motions, for control laws that are linear about it."""
 from __future__ import annotations
 
 import numpy as np
@@ -18,7 +18,7 @@ MOST_ACCELERATION = 5.774
 
 
 class SoftSteps:
-    """Follows a reference, and goes over to it within a time T where its position jumps.
+    """Follows a reference, and makes steps of its position smooth, over a time T.
 
     Subtracted from the reference is the quintic that begins with the jump (and what was left of
     one before, with its speed and acceleration) and ends in nothing. T is `duration` (s), or if

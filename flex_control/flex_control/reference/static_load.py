@@ -1,4 +1,4 @@
-"""Efforts that carry a robot at rest, deflection included, cheap enough for every period."""
+"""Efforts that hold a robot at rest, with its deflection, fast enough for every update."""
 from __future__ import annotations
 
 import numpy as np

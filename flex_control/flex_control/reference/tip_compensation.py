@@ -1,4 +1,4 @@
-"""Joints moved a little, so that the sagging tip is where the straight robot's tip would be."""
+"""Joint corrections that put the sagging tip where the straight robot's tip would be."""
 from __future__ import annotations
 
 import numpy as np

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.errors import ControlError
 from flex_control.trajectories.base import Trajectory
@@ -20,7 +21,7 @@ SLACK = 1e-9               # of a limit, for rounding
 class MotionLimits:
     """Ranges and largest rates of joints, each (n_joints,), infinite where there is none.
 
-    rad or m, per s, s2 and s3. `names` are those of the joints, for the sentences.
+    rad or m, per s, s2 and s3. `names` are those of the joints, for error messages.
     """
 
     names: tuple[str, ...]
@@ -31,10 +32,13 @@ class MotionLimits:
     jerk: np.ndarray
 
     @classmethod
-    def of(cls, robot: Robot, names: Sequence[str], velocity=(), acceleration=(),
-           jerk=()) -> MotionLimits:
-        """Those of a URDF for the named joints, with rates (n_joints,), one for all, or none (an
-        empty one) of the caller's own; a velocity of his own can only be lower."""
+    def of(cls, robot: Robot, names: Sequence[str], velocity: ArrayLike = (),
+           acceleration: ArrayLike = (), jerk: ArrayLike = ()) -> MotionLimits:
+        """The limits of a robot for the named joints.
+
+        velocity, acceleration, jerk: additional limits, (n_joints,), one number for all joints, or
+        empty for none. The lower one of two velocity limits holds.
+        """
         known = {joint.name: joint.limits for joint in robot.joints}
         ranges = np.array([(known[name].lower, known[name].upper, known[name].velocity)
                            if name in known else (-np.inf, np.inf, np.inf) for name in names])
@@ -136,7 +140,7 @@ class MotionLimits:
         self.check_range(np.array([low + slack, high - slack]))
 
 
-def _rates(given, what: str, count: int) -> np.ndarray:
+def _rates(given: ArrayLike, what: str, count: int) -> np.ndarray:
     given = np.atleast_1d(np.array(given, dtype=float))
     if given.size not in (0, 1, count):
         raise ControlError(f'{what} limits: expected none, 1 or {count} numbers (one a joint), '

@@ -1,4 +1,4 @@
-"""A motion that is planned while the one before it goes on."""
+"""A trajectory that is planned while the previous one is still followed."""
 from __future__ import annotations
 
 import math
@@ -8,10 +8,10 @@ from flex_control.trajectories.base import Reference, Trajectory
 
 
 class Prepared(Trajectory):
-    """Goes on as `before` until `start` (s), then as the motion that `pieces` make.
+    """Follows `before` until `start` (s), then the motion that the calculation `pieces` returns.
 
-    `work` does one piece. Until the motion is there its `end` is not known: infinite. Pieces that
-    are left at the start are done then, all at once.
+    `work` does one piece. Until the motion is planned its `end` is infinite. Pieces that are left
+    at `start` are all done then.
     """
 
     def __init__(self, before: Trajectory, pieces: Pieces[Trajectory], start: float) -> None:
