@@ -13,7 +13,7 @@ from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from flex_control.nodes.stamped_input import StampedInput
+from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.terms_input import FIELDS, TermsInput
 from flex_description import load_robot
 from flex_dynamics import Model

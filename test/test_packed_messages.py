@@ -6,7 +6,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from flex_control.nodes.stamped_input import StampedInput
+from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.terms_input import FIELDS as FIELDS_OF_TERMS
 from flex_control.nodes.terms_input import TermsInput
 from flex_description import load_robot

@@ -7,8 +7,8 @@ import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from flex_control.errors import ControlError
-from flex_control.nodes.trajectory_points import MOST_POINTS, TrajectoryPoints
+from flex_control import ControlError
+from flex_control.trajectories.trajectory_points import MOST_POINTS, TrajectoryPoints
 
 sys.path.insert(0, str(Path(__file__).parent / 'fuzz'))
 from message_mutations import Mutator  # noqa: E402

@@ -1,4 +1,13 @@
-"""How a flexible robot is driven: trajectories and controllers; without ROS."""
+"""How a flexible robot is driven: trajectories, controllers and estimators, without ROS.
+
+This is the public surface of the package. Other packages, tutorials and examples import from here
+and from nowhere else in it; other modules may change without notice.
+"""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
 from flex_control.controllers import (
     PD,
     Controller,
@@ -6,28 +15,55 @@ from flex_control.controllers import (
     controller_class,
     make_controller,
 )
+from flex_control.controllers.computed_torque import ComputedTorque
+from flex_control.controllers.elastic_joint import ElasticJoint
+from flex_control.controllers.feedback_linearization import FeedbackLinearization
+from flex_control.controllers.lqg import LQG
+from flex_control.controllers.lqr import LQR
+from flex_control.controllers.parameters import Parameter
+from flex_control.controllers.pid import PID
+from flex_control.controllers.sampled_loop import SampledLoop, sampled_loop, sampling_problem
 from flex_control.errors import ControlError
+from flex_control.estimators import FilterNoise, FlexibleStateFilter, Measurements
 from flex_control.loop import ControlLoop
-from flex_control.measurements import Measurements
-from flex_control.parameters import Parameter
+from flex_control.reference import CartesianLine, InverseKinematics, StaticLoad
 from flex_control.shaping import Shaped, Shaper
 from flex_control.trajectories import (
     CubicSpline,
     Cycloidal,
-    Limits,
     MinimumJerk,
+    MotionLimits,
+    Orientation,
+    OrientationSpline,
     QuinticSpline,
     Reference,
     SetPoints,
     Splines,
+    Stop,
+    TimeScaled,
     Trajectory,
 )
+from flex_control.trial import Noise, TrialResult, run_trial
 
 __version__ = '0.1.0'
 
 __all__ = [
-    'PD', 'ControlError', 'ControlLoop', 'Controller', 'CubicSpline', 'Cycloidal', 'Limits',
-    'Measurements', 'MinimumJerk', 'Parameter', 'QuinticSpline', 'Reference', 'SetPoints',
-    'Shaped', 'Shaper', 'Splines', 'Trajectory', 'available_controllers', 'controller_class',
-    'make_controller',
+    'LQG', 'LQR', 'PD', 'PID', 'CartesianLine', 'ComputedTorque', 'ControlError', 'ControlLoop',
+    'Controller', 'CubicSpline', 'Cycloidal', 'ElasticJoint', 'FeedbackLinearization',
+    'FilterNoise', 'FlexibleStateFilter', 'InverseKinematics', 'Measurements', 'MinimumJerk',
+    'MotionLimits', 'Noise', 'Orientation', 'OrientationSpline', 'Parameter', 'QuinticSpline',
+    'Reference', 'SampledLoop', 'SetPoints', 'Shaped', 'Shaper', 'Splines', 'StaticLoad', 'Stop',
+    'TimeScaled', 'Trajectory', 'TrialResult', 'available_controllers', 'controller_class',
+    'make_controller', 'run_trial', 'sampled_loop', 'sampling_problem',
 ]
+
+# Old public name -> new one in this module
+_RENAMED = {'Limits': 'MotionLimits'}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _RENAMED:
+        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+    warnings.warn(f'flex_control.{name} is now flex_control.{_RENAMED[name]}; the old name will '
+                  'be removed', DeprecationWarning, stacklevel=2)
+    return globals()[_RENAMED[name]]

@@ -2,9 +2,7 @@
 import numpy as np
 import pytest
 
-from flex_control import ControlError
-from flex_control.inverse_kinematics import InverseKinematics
-from flex_control.trajectories import CartesianLine
+from flex_control import CartesianLine, ControlError, InverseKinematics
 from flex_description import load_robot
 from flex_dynamics import Model
 

@@ -4,8 +4,8 @@ import pytest
 
 from flex_control import PD, ControlError, MinimumJerk, Reference, SetPoints, controller_class
 from flex_control.controllers.pid import PID
-from flex_control.static_load import StaticLoad
-from flex_control.tip_compensation import TipCompensation
+from flex_control.reference.static_load import StaticLoad
+from flex_control.reference.tip_compensation import TipCompensation
 from flex_control.trial import run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Wrench

@@ -5,10 +5,10 @@ import pytest
 from flex_control import PD, ControlError, MinimumJerk, Reference, SetPoints, controller_class
 from flex_control.controllers.computed_torque import ComputedTorque
 from flex_control.controllers.feedback_linearization import FeedbackLinearization
-from flex_control.sampled_loop import sampled_loop, sampling_problem
+from flex_control.controllers.sampled_loop import sampled_loop, sampling_problem
+from flex_control.design.zero_dynamics import zeros
 from flex_control.shaping import Shaped, Shaper
 from flex_control.trial import run_trial
-from flex_control.zero_dynamics import zeros
 from flex_description import load_robot
 from flex_dynamics import Model
 

@@ -13,7 +13,7 @@ from flex_control import (
     make_controller,
 )
 from flex_control.controllers import GROUP
-from flex_control.static_load import StaticLoad
+from flex_control.reference.static_load import StaticLoad
 from flex_control.trial import run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation

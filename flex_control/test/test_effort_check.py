@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 
 from flex_control import MinimumJerk
-from flex_control.effort_check import beyond_efforts
-from flex_control.linear import finish
+from flex_control.incremental import finish
+from flex_control.loop.effort_check import beyond_efforts
 from flex_description import load_robot
 from flex_dynamics import Model
 

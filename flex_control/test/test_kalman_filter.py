@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import chi2
 
 from flex_control import ControlError, Reference
-from flex_control.controllers.lqr_design import longest_reach
+from flex_control.design.lqr_design import longest_reach
 from flex_control.estimators import FilterNoise, FlexibleStateFilter, KalmanFilter
-from flex_control.measurements import Measurements
+from flex_control.estimators.measurements import Measurements
 from flex_description import load_robot
 from flex_dynamics import Model, Sensors, Simulation, Wrench
 

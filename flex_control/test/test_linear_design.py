@@ -5,15 +5,14 @@ from scipy.integrate import quad_vec
 from scipy.linalg import expm, solve_continuous_lyapunov, solve_discrete_are
 
 from flex_control import ControlError
-from flex_control.linear import (
-    Job,
+from flex_control.design import (
     exponential_and_gramian,
-    finish,
     rest_model,
     riccati,
     unobservable,
     unreachable,
 )
+from flex_control.incremental import Job, finish
 from flex_description import load_robot
 from flex_dynamics import Model
 

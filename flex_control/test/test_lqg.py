@@ -4,7 +4,7 @@ import pytest
 
 from flex_control import PD, ControlError, MinimumJerk, Reference, SetPoints
 from flex_control.controllers.lqg import LQG
-from flex_control.measurements import Measurements
+from flex_control.estimators.measurements import Measurements
 from flex_control.trial import Noise, run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Wrench

@@ -4,7 +4,7 @@ import pytest
 
 from flex_control import ControlError, MinimumJerk, Reference, SetPoints, make_controller
 from flex_control.controllers.lqr import LQR
-from flex_control.deflected_reference import DeflectedReference
+from flex_control.reference.deflected_reference import DeflectedReference
 from flex_control.trial import Noise, run_trial
 from flex_description import load_robot
 from flex_dynamics import Model, Wrench

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flex_control import ControlError, MinimumJerk, Splines
-from flex_control.shaping import SHAPERS, Impulses, Prepared, Shaped, Shaper, ringing_modes
+from flex_control.shaping import SHAPERS, Impulses, Shaped, Shaper, ringing_modes
 from flex_control.shaping.impulses import EI_VIBRATION, ei
+from flex_control.trajectories import Prepared
 from flex_description import load_robot
 from flex_dynamics import Model
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from flex_control import MinimumJerk, Reference, SetPoints, make_controller
-from flex_control.soft_steps import SoftSteps
+from flex_control.reference.soft_steps import SoftSteps
 from flex_control.trial import Noise, run_trial
 from flex_description import load_robot
 from flex_dynamics import Model

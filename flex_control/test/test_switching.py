@@ -22,7 +22,7 @@ class Rig:
                                       tolerance=1e-7)
         self._sensors = _SensorReader(self.model, Noise())
         self._tick, self._commands = 0, []
-        self.loop = ControlLoop(self.model, self._make(name), self._trajectory, fade=0.2)
+        self.loop = ControlLoop(self.model, self._make(name), self._trajectory, switch_time=0.2)
 
     def _make(self, name):
         controller = make_controller(name, self.model)

@@ -6,8 +6,8 @@ from flex_control import ControlError
 from flex_control.trajectories import (
     CubicSpline,
     Cycloidal,
-    Limits,
     MinimumJerk,
+    MotionLimits,
     QuinticSpline,
     Reference,
     SetPoints,
@@ -25,7 +25,7 @@ NAMES = ('shoulder', 'elbow')
 
 def limits(velocity=np.inf, acceleration=np.inf, jerk=np.inf, reach=np.inf):
     both = np.ones(2)
-    return Limits(NAMES, -reach * both, reach * both, velocity * both, acceleration * both,
+    return MotionLimits(NAMES, -reach * both, reach * both, velocity * both, acceleration * both,
                   jerk * both)
 
 
@@ -118,7 +118,7 @@ def test_the_cycloid_rests_at_its_ends_and_the_printed_one_does_not():
             t - durations / np.pi * np.sin(np.pi * t / durations)))
     assert abs(printed.sample(10.0 - 1e-9).velocity[0] - 0.15) < 1e-6
     with pytest.raises(ControlError, match='a corner'):
-        Limits.of(load_robot('lab_link'), ['a', 'b', 'c'], acceleration=[9.0]).check(printed)
+        MotionLimits.of(load_robot('lab_link'), ['a', 'b', 'c'], acceleration=[9.0]).check(printed)
     rest = Cycloidal(np.zeros(3), rates * durations, durations)
     assert np.abs(rest.sample(10.0 - 1e-9).velocity).max() < 1e-9
     assert np.allclose(rest.sample(7.0).position[1:], (rates * durations)[1:])
@@ -188,15 +188,15 @@ def test_what_slower_does_not_help_is_refused():
 def test_limits_of_a_robot_are_those_of_its_file():
     robot = load_robot('ur5')
     names = [joint.name for joint in robot.joints if joint.limits.velocity < np.inf]
-    bounds = Limits.of(robot, names, acceleration=[2.0])
+    bounds = MotionLimits.of(robot, names, acceleration=[2.0])
     first = next(joint for joint in robot.joints if joint.name == names[0]).limits
     assert (bounds.lower[0], bounds.upper[0], bounds.velocity[0]) == (
         first.lower, first.upper, first.velocity)
     assert (bounds.acceleration == 2.0).all() and np.isinf(bounds.jerk).all()
-    assert Limits.of(robot, names, velocity=[1e-3]).velocity.max() == 1e-3
+    assert MotionLimits.of(robot, names, velocity=[1e-3]).velocity.max() == 1e-3
     for given, words in (([1.0, 2.0], 'expected none, 1 or'), ([-1.0], 'positive')):
         with pytest.raises(ControlError, match=words):
-            Limits.of(robot, names, velocity=given)
+            MotionLimits.of(robot, names, velocity=given)
 
 
 def test_a_stop_begins_with_the_present_motion_and_stays_in_range():

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,11 +92,14 @@ def _range(lower: float | None, upper: float | None) -> str:
     return f'{-np.inf if lower is None else lower:g} to {upper:g}'
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Live:
+    """check gets the new value or, for a group, the changed values by name."""
+
     check: Callable[[Any], Any]
     apply: Callable[[Any], None]
     discard: Callable[[Any], None] = lambda _: None
+    group: bool = False
 
 
 class LiveParameters:
@@ -108,7 +111,7 @@ class LiveParameters:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._live: dict[str, _Live] = {}
-        self._checked: dict[str, Any] = {}
+        self._checked: list[tuple[_Live, Any]] = []
         node.add_on_set_parameters_callback(self._check)
         node.add_post_set_parameters_callback(self._apply)
 
@@ -142,35 +145,79 @@ class LiveParameters:
         another value of the set is refused, discarded."""
         self._add(name, '', description, _Live(check, apply, discard))
 
+    def choice(self, name: str, default: str, description: str, choices: Sequence[str],
+               apply: Callable[[str], None]) -> None:
+        """One of some texts."""
+        def check(value: Any) -> str:
+            if value not in choices:
+                raise NodeError(f'parameter {name}: expected one of {", ".join(choices)}, found '
+                                f'{value!r}')
+            return str(value)
+
+        self._add(name, default, description, _Live(check, apply))
+
+    def integer(self, name: str, default: int, description: str, lower: int, upper: int,
+                apply: Callable[[int], None]) -> None:
+        """A whole number from `lower` to `upper`."""
+        def check(value: Any) -> int:
+            if isinstance(value, bool) or not isinstance(value, int) or not (
+                    lower <= value <= upper):
+                raise NodeError(f'parameter {name}: expected {lower} to {upper}, found {value!r}')
+            return value
+
+        declare(self._node, name, default, description, lower=lower, upper=upper)
+        self._begin(name, _Live(check, apply))
+
+    def group(self, parameters: Mapping[str, tuple[Any, str]],
+              check: Callable[[dict[str, Any]], Any], apply: Callable[[Any], None],
+              discard: Callable[[Any], None]) -> dict[str, Any]:
+        """Parameters that are checked together: name to default and description.
+
+        Returns their values at the start, by name. `check` gets those that a set changes, by name,
+        and may refuse them with a NodeError; what it returns is applied or, if another value of
+        the set is refused, discarded.
+        """
+        values = {name: declare(self._node, name, default, description)
+                  for name, (default, description) in parameters.items()}
+        self._live.update(dict.fromkeys(parameters, _Live(check, apply, discard, group=True)))
+        return values
+
     def _add(self, name: str, default: Any, description: str, live: _Live) -> None:
         # No range in the descriptor: rclpy would refuse by it, without saying what it is.
         declare(self._node, name, default, description)
+        self._begin(name, live)
+
+    def _begin(self, name: str, live: _Live) -> None:
         live.apply(live.check(self._node.get_parameter(name).value))
         self._live[name] = live
 
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
         self._discard()          # what others refused after us
+        changes: dict[_Live, dict[str, Any]] = {}
         try:
-            for parameter in parameters:
-                if parameter.name in self._checked:
-                    raise NodeError(f'parameter {parameter.name}: expected one value, found two')
-                if parameter.name in self._live:
-                    if parameter.value is None:
-                        raise NodeError(f'parameter {parameter.name}: expected a value; it cannot '
-                                        'be deleted')
-                    self._checked[parameter.name] = self._live[parameter.name].check(
-                        parameter.value)
+            for name, value in ((one.name, one.value) for one in parameters):
+                if name not in self._live:
+                    continue
+                given = changes.setdefault(self._live[name], {})
+                if name in given:
+                    raise NodeError(f'parameter {name}: expected one value, found two')
+                if value is None:
+                    raise NodeError(f'parameter {name}: expected a value; it cannot be deleted')
+                given[name] = value
+            for live, given in changes.items():
+                value = given if live.group else next(iter(given.values()))
+                self._checked.append((live, live.check(value)))
         except NodeError as error:
             self._discard()
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
     def _discard(self) -> None:
-        for name, value in self._checked.items():
-            self._live[name].discard(value)
-        self._checked.clear()
+        checked, self._checked = self._checked, []
+        for live, value in checked:
+            live.discard(value)
 
     def _apply(self, parameters: list[Parameter]) -> None:
-        for parameter in parameters:
-            if parameter.name in self._live:
-                self._live[parameter.name].apply(self._checked.pop(parameter.name))
+        checked, self._checked = self._checked, []
+        for live, value in checked:
+            live.apply(value)

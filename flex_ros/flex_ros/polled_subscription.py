@@ -77,6 +77,11 @@ class Serialized:
         self._bytes = _Bytes(None, 0, 0, rcutils.rcutils_get_default_allocator())
 
     @property
+    def pointer(self) -> Any:
+        """For C: where the middleware is to put the bytes."""
+        return ctypes.byref(self._bytes)
+
+    @property
     def view(self) -> memoryview:
         if not self._bytes.length:
             return memoryview(b'')
@@ -111,7 +116,7 @@ def take_unlocked(subscription: Any) -> Any:
     message = Serialized(rcutils)
     with subscription.handle:
         failed = rcl.rcl_take_serialized_message(
-            subscription.handle.pointer, ctypes.byref(message._bytes), None, None)
+            subscription.handle.pointer, message.pointer, None, None)
     if failed:                       # the queue is empty, or the middleware cannot take
         rcutils.rcutils_reset_error()
         return None

@@ -14,15 +14,18 @@ from report import Report, Row
 from flex_control import (
     ControlError,
     MinimumJerk,
+    Noise,
+    Reference,
     SetPoints,
+    Shaped,
+    Shaper,
+    StaticLoad,
     Trajectory,
+    TrialResult,
     available_controllers,
     make_controller,
+    run_trial,
 )
-from flex_control.shaping import Shaped, Shaper
-from flex_control.static_load import StaticLoad
-from flex_control.trajectories import Reference
-from flex_control.trial import Noise, TrialResult, run_trial
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Wrench
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from control_bench import A_WHILE, MODEL, Bench, stamp
 from foreign_package import ForeignPackage
+from rclpy.parameter import Parameter
 
 WEIGHT = """
 from flex_control import Controller
@@ -122,3 +123,30 @@ def test_bad_terms_go_no_further(bench):
         assert not bench.state(1.0, expected=False)
     assert bench.control._inputs.rejected == 4
     start(bench)
+
+
+@pytest.mark.parametrize('bench', [{'terms_source': 'model'}], indirect=True)
+@pytest.mark.parametrize('bad, reason', [
+    (Parameter('shaper', value='zvx'), "parameter shaper: expected one of none, zv, zvd, zvdd, "
+     "ei, found 'zvx'"),
+    (Parameter('pid.kp', value=[1.0, 2.0]), 'pid.kp: expected 1 or 1 numbers (one a joint), '
+     'found 2'),
+])
+def test_a_refused_set_of_parameters_changes_no_controller(bench, bad, reason):
+    """Neither the gains of one that is built nor those of one that would have been built."""
+    control = bench.control
+    assert bench.state(1.0)
+    running, fallback = control.loop.controller, control._controllers.get('pd')
+    before = fallback.parameters['kp'].copy()
+    good = [Parameter('pd.kp', value=[5.0]), Parameter('pid.ki', value=[7.0]),
+            Parameter('controller', value='pid')]
+    result = control.set_parameters_atomically([*good, bad])
+    assert not result.successful and result.reason == reason
+    assert control.get_parameter('controller').value == 'weight'
+    assert np.array_equal(fallback.parameters['kp'], before)
+    assert control._controllers.built('pid') is None
+    assert bench.state(1.01) and control.loop.controller is running
+    assert control.set_parameters_atomically(good).successful
+    assert bench.state(1.02) and bench.state(1.03)
+    assert control.loop.controller.parameters['ki'] == 7.0
+    assert fallback.parameters['kp'] == 5.0

@@ -64,7 +64,7 @@ class DriveNode:
 
 @pytest.fixture
 def bench(monkeypatch):
-    monkeypatch.setattr('flex_control.nodes.drives.PATIENCE', 0.5)
+    monkeypatch.setattr('flex_control.nodes.drive_client.PATIENCE', 0.5)
     package = ForeignPackage('push_control', PUSH, {'push': 'Push'})
     made = Bench(controller='push', drive_node='drives', sync='lockstep', switch_time=0.1)
     made.time, made.drives = 1.0, DriveNode(made)

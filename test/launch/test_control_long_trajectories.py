@@ -9,8 +9,8 @@ from rclpy.action import ActionClient
 from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from flex_control.loop.planning import AT_ONCE
 from flex_control.nodes import long_goals
-from flex_control.nodes.planning import AT_ONCE
 
 PERIOD = 0.01
 POINTS = 3000          # a goal of 200 kB

@@ -20,7 +20,7 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetSimulationState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from flex_control.controllers import available_controllers
+from flex_control import available_controllers
 
 FOLDED, TURNED = np.array([0.0, 0.52, 2.09, 0.52]), np.array([0.5, 0.9, 1.4, 0.9])
 LINKS = {'elastic_joint': 'expected a spring between motor and link in every joint'}

@@ -6,9 +6,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from flex_control import Reference
-from flex_control.controllers.elastic_joint import ElasticJoint
-from flex_control.trajectories import OrientationSpline
+from flex_control import ElasticJoint, OrientationSpline, Reference
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.papers import vector_parameters as vp

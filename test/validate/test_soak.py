@@ -26,8 +26,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from simulation_interfaces.msg import Result  # noqa: E402
 from simulation_interfaces.srv import StepSimulation  # noqa: E402
 
-from flex_control import ControlLoop, QuinticSpline  # noqa: E402
-from flex_control.controllers.pd import PD  # noqa: E402
+from flex_control import PD, ControlLoop, QuinticSpline  # noqa: E402
 from flex_description import load_robot  # noqa: E402
 from flex_dynamics import Model  # noqa: E402
 from flex_dynamics.simulation.plant import Drives, Plant  # noqa: E402

@@ -1,4 +1,4 @@
-"""Controllers by name: those of this package and of every installed one that adds its own.
+"""Controllers by name: those of this package and those that other packages install.
 
 A package adds a controller by an entry point of the group `flex_control.controllers` that names a
 subclass of `Controller`.
@@ -21,12 +21,12 @@ __all__ = ['Controller', 'PD', 'available_controllers', 'controller_class', 'mak
 
 
 def available_controllers() -> list[str]:
-    """Names of all installed controllers."""
+    """Names of all installed controllers, sorted."""
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
 def controller_class(name: str) -> type[Controller]:
-    """The class behind a name; ControlError if there is none or it is no controller."""
+    """The class of a named controller; ControlError if there is none or it is no controller."""
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
         near = difflib.get_close_matches(name, points, 1)
@@ -46,5 +46,33 @@ def controller_class(name: str) -> type[Controller]:
 
 def make_controller(name: str, model: Model,
                     parameters: Mapping[str, Any] | None = None) -> Controller:
-    """The named controller for a model."""
+    """The named controller for a robot.
+
+    Parameters
+    ----------
+    name : str
+        One of `available_controllers()`.
+    model : flex_dynamics.Model
+        The robot.
+    parameters : mapping, optional
+        Values by name, as in the `PARAMETERS` of its class; the others have their defaults.
+
+    Returns
+    -------
+    Controller
+
+    Raises
+    ------
+    ControlError
+        If the name is unknown, a parameter is bad, or the controller does not suit the robot.
+
+    Examples
+    --------
+    >>> from flex_control import make_controller
+    >>> from flex_description import load_robot
+    >>> from flex_dynamics import Model
+    >>> controller = make_controller('pd', Model(load_robot('lab_link')), {'kp': 20.0})
+    >>> controller.kp
+    array([20.])
+    """
     return controller_class(name)(model, parameters)

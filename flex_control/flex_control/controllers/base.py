@@ -1,14 +1,15 @@
-"""What every controller is: an object with `update(time, period)`, `reset` and parameters."""
+"""The base class of controllers: `update(time, period)`, `reset` and declared parameters."""
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from flex_control.controllers.parameters import Parameter, check_all
 from flex_control.errors import ControlError
-from flex_control.measurements import Measurements
-from flex_control.parameters import Parameter, check_all
+from flex_control.estimators.measurements import Measurements
 from flex_control.trajectories.base import Reference
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.model.model import Terms
@@ -17,18 +18,26 @@ from flex_dynamics.model.model import Terms
 class Controller:
     """Joint efforts from a state and a reference.
 
-    A subclass lists its `PARAMETERS` and gives `update`. Before each update the caller sets
+    A subclass lists its `PARAMETERS` and defines `update`. Before each update the caller sets
 
-    - `reference`, the wanted joint motion;
-    - `q`, `v` (n,), the measured state. A controller with `needs_elastic_state` reads the elastic
-      part of it; the others read joints only, and then that part may be a guess;
-    - `terms`, M, C, K, D, g, B at that state, if `needs_terms` (else it may stay None);
-    - `measurements`, what the sensors say, if `needs_measurements` (else it may stay None).
+    - `reference`, the desired joint motion;
+    - `q`, `v` (n,), the measured state. A controller with `needs_elastic_state` reads its elastic
+      part; the others read the joints only, and the elastic part may then be inaccurate;
+    - `terms`, M, C, K, D, g, B at that state, if `needs_terms` (otherwise it may be None);
+    - `measurements`, the sensor readings, if `needs_measurements` (otherwise it may be None).
 
     Drives may close loops of their own, far faster than the updates: drive_stiffness (position -
-    q) + drive_damping (velocity - v) about the reference that goes with each command. Who knows
-    their gains tells them by `set_drives`; `update` then gives the effort of its law less the
-    drives' share, so that the joint gets the law.
+    q) + drive_damping (velocity - v) about the reference that is sent with each command. Their
+    gains are set by `set_drives`; `update` then returns the effort of the control law less the
+    drives' share, so that the sum of both is the control law.
+
+    Parameters
+    ----------
+    model : flex_dynamics.Model
+        The robot.
+    parameters : mapping, optional
+        Values of `PARAMETERS` by name; the others have their defaults. ControlError if one is
+        unknown or out of range.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
@@ -63,33 +72,36 @@ class Controller:
     def parameters_changed(self) -> None:
         """Called after each change of parameters, to derive from them what `update` needs."""
 
-    def set_drives(self, stiffness, damping) -> None:
-        """Gains (n_joints,) of the drives' own loops, N m/rad and N m s/rad (prismatic: per m)."""
+    def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
+        """Set the gains (n_joints,) of the drives' own loops, N m/rad and N m s/rad (prismatic:
+        N/m and N s/m)."""
         model = self.model
         self.drive_stiffness = model.finite_vector(stiffness, 'stiffness', model.n_joints)
         self.drive_damping = model.finite_vector(damping, 'damping', model.n_joints)
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """Stiffness and damping (n_joints,) that drives had better close by themselves, as told
-        by the law's gains: a light beam end answers faster than updates come. Zero: none."""
+        """Stiffness and damping (n_joints,) that the drives should have, N m/rad and N m s/rad
+        (prismatic: N/m and N s/m). A light beam end responds faster than the update rate. Zero:
+        none."""
         return np.zeros(self.model.n_joints), np.zeros(self.model.n_joints)
 
     def drive_effort(self) -> np.ndarray:
-        """What the drives add by themselves (n_joints,) at this state and reference."""
+        """Effort (n_joints,) of the drives' own loops at this state and reference, N m or N."""
         joints, wanted = self.model.n_joints, self.reference
         return (self.drive_stiffness * (wanted.position - self.q[:joints])
                 + self.drive_damping * (wanted.velocity - self.v[:joints]))
 
     def reset(self) -> None:
-        """Forget the past: the robot was put somewhere else, or time was set back."""
+        """Forget the past: the robot was moved elsewhere, or time was set back."""
 
     def update(self, time: float, period: float) -> np.ndarray:
-        """Efforts (n_joints,), N m or N, at `time` (s), `period` (s) after the update before."""
+        """Efforts (n_joints,), N m or N, at `time` (s), `period` (s) after the last update."""
         raise TypeError(f'{type(self).__name__} has no update')
 
     def ahead(self) -> None:
-        """Work for later updates that no effort has to wait for; called once after each one."""
+        """Work for later updates, such as a new design; called once after each update, when the
+        efforts have been sent."""
 
     def law(self, time: float, period: float) -> np.ndarray:
-        """What `update` gives, without the checks that it may make of the loop around it."""
+        """The control law: the efforts of `update`, without its checks of the loop."""
         return self.update(time, period)

@@ -1,4 +1,4 @@
-"""Computed torque along the reference: the model's own links bend ahead of the robot's."""
+"""Computed torque along the reference, with the elastic motion predicted by an internal model."""
 from __future__ import annotations
 
 from typing import ClassVar
@@ -6,30 +6,30 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
-from flex_control.gains import first_frequency, safe_bandwidth, shared_inertia
-from flex_control.parameters import Parameter
-from flex_control.zero_dynamics import check_joint_outputs
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.gains import first_frequency, safe_bandwidth, shared_inertia
+from flex_control.design.zero_dynamics import check_joint_outputs
 
 SHARE_OF_FIRST_FREQUENCY = 0.5
-FADE = 0.1      # s, after the arrival, in which the model inside begins to damp
+DAMPING_RAMP = 0.1      # s after the arrival until the internal model has its extra damping
 
 
 class ComputedTorque(Controller):
     """tau = M_jj a_d + M_je a_e + h_j(q_d, q_e, v_d, v_e) + J (w^2 (q_d - q) + 2 z w (v_d - v)).
 
-    q_e, v_e, a_e are the elastic coordinates of a model that runs inside the controller with its
-    joints on the reference: M_ee a_e + D_ee v_e + K_ee q_e = -(M_ej a_d + h_e), the zero dynamics
-    of the joints, stable because clamped shapes make them so. The robot's own elastic state is not
-    fed back: sampled, that would undo the joints' damping (doc/feedback_linearization.md).
+    q_e, v_e, a_e are the elastic coordinates of an internal model whose joints are on the
+    reference: M_ee a_e + D_ee v_e + K_ee q_e = -(M_ej a_d + h_e), the zero dynamics of the joints,
+    which are stable for clamped shapes. The robot's own elastic state is not fed back: sampled,
+    that would cancel the joints' damping (doc/feedback_linearization.md).
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
         Parameter('bandwidth', (), 'w of each joint; empty: half the first frequency with locked '
                   'joints', 'rad/s', 0.01, 1e4, per_joint=True),
         Parameter('damping_ratio', 0.7, 'z of every joint', '', 0.0, 10.0),
-        Parameter('model_damping', 0.3, 'damping ratio of the first mode in the model inside, '
-                  'besides its own, once the reference rests, so that it forgets vibration that '
-                  'the joints can damp', '', 0.0, 10.0),
+        Parameter('model_damping', 0.3, 'damping ratio of the first mode in the internal model, '
+                  'besides its own, once the reference rests, so that the joints damp the '
+                  'vibration that is left', '', 0.0, 10.0),
     )
 
     def parameters_changed(self) -> None:
@@ -64,22 +64,22 @@ class ComputedTorque(Controller):
         moves = wanted.velocity.any() or wanted.acceleration.any()
         self._rested = 0.0 if moves else self._rested + period
         feedforward = self._step(period)
-        # To take damping away from drives that have more would act with a period's delay.
+        # Extra drive damping is kept: subtracting it would act with a delay of one period.
         damping = np.maximum(self.kd, self.drive_damping)
         feedback = (self.kp * (wanted.position - self.q[:joints])
                     + damping * (wanted.velocity - self.v[:joints]))
         return feedforward + feedback - self.drive_effort()
 
     def _step(self, period: float) -> np.ndarray:
-        """Efforts (n_joints,) of the model inside over the coming period, by the implicit midpoint
-        rule; its elastic coordinates move on."""
+        """Efforts (n_joints,) of the internal model over the next period; its elastic coordinates
+        are integrated by the implicit midpoint rule."""
         model, joints, wanted = self.model, self.model.n_joints, self.reference
         q, v, a = self._q, self._v, self._a
         q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
                                               wanted.acceleration)
         a[joints:] = 0.0
         if model.n > joints:
-            extra = min(1.0, self._rested / FADE) * self._extra_damping
+            extra = min(1.0, self._rested / DAMPING_RAMP) * self._extra_damping
             force = model.inverse_dynamics(q, v, a)[joints:] + extra @ v[joints:]
             half = 0.5 * period
             matrix = (model.mass_matrix(q)[joints:, joints:] + half * (self._damping + extra)

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.base import Controller
+from flex_control.controllers.parameters import Parameter
 from flex_control.errors import ControlError
-from flex_control.parameters import Parameter
 from flex_dynamics import Model
 
 MOMENT = 2e-3      # s, for derivatives along the motion; fourth order, so exact to rounding
@@ -59,7 +59,8 @@ class ElasticJoint(Controller):
             acceleration + spring_curvature / self._stiffness)
         return efforts - self.drive_effort()
 
-    def _torque(self, position, velocity, acceleration) -> np.ndarray:
+    def _torque(self, position: np.ndarray, velocity: np.ndarray,
+                acceleration: np.ndarray) -> np.ndarray:
         """M y'' + n (n_joints,) of the links, straight and with motors that do not spin."""
         joints = self.model.n_joints
         self._q[:joints], self._v[:joints] = position, velocity
@@ -68,7 +69,7 @@ class ElasticJoint(Controller):
         return (self.model.inverse_dynamics(self._q, self._v, self._a)[:joints]
                 - self._stiffness * position - self._damping * velocity)
 
-    def _torque_rates(self, path) -> tuple[np.ndarray, np.ndarray]:
+    def _torque_rates(self, path: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """First and second time derivatives (n_joints,) of M y'' + n along the Taylor polynomial
         of the motion, by central differences of fourth order."""
         y, y1, y2, y3, y4 = path

@@ -4,15 +4,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.controllers.base import Controller
+from flex_control.controllers.parameters import Parameter
+from flex_control.controllers.sampled_loop import sampled_loop
+from flex_control.design.gains import safe_bandwidth, shared_inertia
+from flex_control.design.zero_dynamics import check_joint_outputs
 from flex_control.errors import ControlError
-from flex_control.gains import safe_bandwidth, shared_inertia
 from flex_control.kernels import linearizing_efforts as rows
 from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_efforts
-from flex_control.parameters import Parameter
-from flex_control.sampled_loop import sampled_loop
-from flex_control.zero_dynamics import check_joint_outputs
 from flex_dynamics.kernels.base.handle import prepare
 
 SHARE_OF_FIRST_FREQUENCY = 0.4
@@ -66,7 +67,7 @@ class FeedbackLinearization(Controller):
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(self.model.n_joints), self._inertia * self.damping
 
-    def set_drives(self, stiffness, damping) -> None:
+    def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
         super().set_drives(stiffness, damping)
         self._gather_gains()
         self._checked = False
@@ -136,6 +137,6 @@ class FeedbackLinearization(Controller):
         return efforts
 
 
-def piece(values) -> np.ndarray:
+def piece(values: ArrayLike) -> np.ndarray:
     """The same numbers as one piece of memory, as the kernel takes them; mostly they are."""
     return np.ascontiguousarray(values, dtype=float)

@@ -1,4 +1,4 @@
-"""LQR on what a Kalman filter makes of encoders, strain gauges and IMUs."""
+"""LQR on the state that a Kalman filter estimates from encoders, strain gauges and IMUs."""
 from __future__ import annotations
 
 from typing import ClassVar
@@ -6,23 +6,23 @@ from typing import ClassVar
 import numpy as np
 
 from flex_control.controllers.lqr import LQR
-from flex_control.controllers.lqr_design import LqrGains
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.lqr_design import LqrGains
+from flex_control.design.rest_model import RestModel
 from flex_control.errors import ControlError
 from flex_control.estimators import FilterNoise, FlexibleStateFilter
 from flex_control.estimators.filter_model import FilterModel
 from flex_control.estimators.flexible_state import MOST_MISSED
-from flex_control.linear import RestModel
-from flex_control.linear.job import Pieces
-from flex_control.measurements import Measurements
-from flex_control.parameters import Parameter
+from flex_control.estimators.measurements import Measurements
+from flex_control.incremental import Pieces
 from flex_control.trajectories.base import Reference
 
-SHARE_TRUSTED = 0.1      # of the sampling rate: up to there modes are taken at their word
+SHARE_TRUSTED = 0.1      # of the sampling rate: up to there the filter trusts the modes
 OFF = 'standard deviation; 0: not used'
 
 
 class LQG(LQR):
-    """The law of `LQR` with the state of `FlexibleStateFilter`; no elastic state is needed."""
+    """`LQR` with the state of a `FlexibleStateFilter`; it needs no measured elastic state."""
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
         *LQR.PARAMETERS,
@@ -87,7 +87,7 @@ class LQG(LQR):
             self.estimator.use(self._next_model)
         else:
             self._prepare()
-            # In mid-motion the arm has the speed that is wanted, or nearly so.
+            # During a motion the arm has about the speed of its reference.
             self.estimator.begin(self._start(), rest, self._wanted.v)
 
     def _start(self) -> np.ndarray:
@@ -112,7 +112,7 @@ class LQG(LQR):
                 self.estimator.predict(*self._acting, period)
             self.estimator.correct(readings, *self._acting)
         except ControlError:
-            self.reset()        # the next update begins anew
+            self.reset()        # restart from the encoders with the next update
             raise
         return self._remember(self._law(gains, self.estimator.q, self.estimator.v, period))
 

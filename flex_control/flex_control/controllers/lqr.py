@@ -4,9 +4,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.controllers.base import Controller
-from flex_control.controllers.lqr_design import (
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.gains import FASTEST, first_frequency, shared_inertia
+from flex_control.design.lqr_design import (
     LqrGains,
     Weights,
     longest_reach,
@@ -14,16 +17,15 @@ from flex_control.controllers.lqr_design import (
     refuse_unreachable,
     soft_force,
 )
-from flex_control.deflected_reference import DeflectedReference
-from flex_control.gains import FASTEST, first_frequency, shared_inertia
-from flex_control.linear import Job, RestModel, finish, rest_model
-from flex_control.linear.job import Pieces
-from flex_control.parameters import Parameter
-from flex_control.soft_steps import SoftSteps
+from flex_control.design.rest_model import RestModel, rest_model
+from flex_control.incremental import Job, Pieces, finish
+from flex_control.reference.deflected_reference import DeflectedReference
+from flex_control.reference.soft_steps import SoftSteps
+from flex_dynamics import Model
 
 SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
 LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia
-FADE = 30                # updates over which new gains take the old ones' place
+BLEND_UPDATES = 30       # over which new gains replace the old ones
 AT_ONCE = 2              # pieces of a design in an update
 TAKES = 40               # updates that a design takes, until one was counted
 SAME_PERIOD = 0.2        # periods that differ by less are one
@@ -34,8 +36,9 @@ SHARE_OF_SAMPLING = 0.4  # of the sampling rate: faster modes cannot be told fro
 class LQR(Controller):
     """tau = tau_r + u,  u+ = u - K (x - x_r) - K_i z - K_u u.
 
-    x_r, tau_r: the wanted motion, steps taken softly (`SoftSteps`), with its quasi-static
-    deflection (`DeflectedReference`); z: the time integral of the error of tips and joints.
+    x_r, tau_r: the reference motion, with steps made smooth (`SoftSteps`) and with its
+    quasi-static deflection (`DeflectedReference`); z: the time integral of the errors of tips and
+    joints.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
@@ -82,20 +85,20 @@ class LQR(Controller):
             self._z, self._u = np.zeros((2, self.model.n_joints))
             self._fresh = True
             self._gains: LqrGains | None = None
-            self._fade_from: LqrGains | None = None
+            self._blend_from: LqrGains | None = None
             self._job: Job[tuple[RestModel, LqrGains]] | None = None
         self._steps.duration = given['step_time']
         self._period = given['period'] or self._period
         self._stale = True
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """A damping that acts between the updates, and so on modes too fast for them, whose phase
-        neither regulator nor filter can know, and on those that change faster than the gains."""
+        """Damping that acts between the updates: on modes too fast for them, whose phase neither
+        regulator nor filter can know, and on modes that change faster than the gains."""
         share = self.parameters['drive_share']
         rate = max(LEAST_DRIVE_RATE, share * self._first) if share > 0.0 else 0.0
         return np.zeros(self.model.n_joints), rate * self._inertia
 
-    def set_drives(self, stiffness, damping) -> None:
+    def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
         super().set_drives(stiffness, damping)
         self._stale = True
 
@@ -121,7 +124,7 @@ class LQR(Controller):
         return rest, gains
 
     def _begin(self) -> None:
-        """The first design, at once: before it there is nothing to go on with."""
+        """The first design, all at once: there are no earlier gains to use meanwhile."""
         q = self._wanted.q.copy()
         rest = finish(rest_model(self.model, q, self.drive_stiffness, self.drive_damping))
         refuse_unreachable(self.model, rest, self.weights().highest_mode, self._period)
@@ -129,7 +132,7 @@ class LQR(Controller):
         self.adopt(rest)
         self._next, self._job, self._took = self._gains, None, TAKES
         self._designed_at = q[:self.model.n_joints].copy()
-        self._faded, self._stale = FADE, False
+        self._blended, self._stale = BLEND_UPDATES, False
 
     def adopt(self, rest: RestModel) -> None:
         """Called with the linear model of each new design."""
@@ -144,16 +147,16 @@ class LQR(Controller):
                 assert self._job.result is not None
                 rest, self._next = self._job.result
                 self.adopt(rest)
-                self._job, self._faded = None, 0
-                self._fade_from = self._gains
-        elif self._faded < FADE:
-            self._faded += 1
-            assert self._fade_from is not None
-            self._gains = (self._next if self._faded == FADE
-                           else _mixed(self._fade_from, self._next, self._faded / FADE))
+                self._job, self._blended = None, 0
+                self._blend_from = self._gains
+        elif self._blended < BLEND_UPDATES:
+            self._blended += 1
+            assert self._blend_from is not None
+            self._gains = (self._next if self._blended == BLEND_UPDATES else _mixed(
+                self._blend_from, self._next, self._blended / BLEND_UPDATES))
         elif self._stale or self._has_moved():
             # where the arm will be when these gains have half taken over
-            ahead = (self._took + FADE / 2) * self._period
+            ahead = (self._took + BLEND_UPDATES / 2) * self._period
             self._took = 0
             q = self._wanted.q.copy()
             q[:self.model.n_joints] += ahead * self._target.velocity
@@ -184,7 +187,7 @@ class LQR(Controller):
                 self._period, self._others, self._stale = period, 0, True
         return True
 
-    # The law --------------------------------------------------------------------------------
+    # Control law ----------------------------------------------------------------------------
 
     def update(self, time: float, period: float) -> np.ndarray:
         self._move(period)
@@ -196,7 +199,7 @@ class LQR(Controller):
         """Go on to the motion that is wanted now."""
         self._target = self._steps.follow(self.reference, self.q[:self.model.n_joints], period)
         self._wanted.move_to(self._target, period)
-        # Drives act about the reference that goes with the command, the law about its own.
+        # Drives act about the reference of the command, the control law about the softened one.
         self._feedforward = self._wanted.effort - (
             self.drive_stiffness * (self.reference.position - self._target.position)
             + self.drive_damping * (self.reference.velocity - self._target.velocity))
@@ -210,14 +213,14 @@ class LQR(Controller):
         wanted = self._wanted
         off = q - wanted.q
         feedback = gains.integral @ self._z + gains.state @ np.concatenate((off, v - wanted.v))
-        if self._fresh:      # as if it had been at work: who takes over must not swing in
+        if self._fresh:      # as if it had been active before: no transient at the takeover
             self._fresh = False
             self._u = -np.linalg.solve(gains.effort, feedback)
         efforts = self._feedforward + self._u - gains.effort @ self._u - feedback
         clipped = np.clip(efforts, -self._limits, self._limits)
         self._u = clipped - self._feedforward
         if self.parameters['integral_time'] > 0.0 and np.array_equal(clipped, efforts):
-            # a limited effort would let the integral grow without use
+            # anti-windup
             self._z += period * (gains.error @ off)
         return clipped
 
@@ -228,6 +231,6 @@ def _mixed(one: LqrGains, other: LqrGains, share: float) -> LqrGains:
         (one.error, other.error))))
 
 
-def _effort_limits(model) -> np.ndarray:
+def _effort_limits(model: Model) -> np.ndarray:
     limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
     return np.array([limits.get(name, np.inf) for name in model.names[:model.n_joints]])

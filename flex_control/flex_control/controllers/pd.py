@@ -1,15 +1,16 @@
-"""Joint PD control, plain as Cibicik and Egeland ran it, or with the static load carried ahead."""
+"""Joint PD control, as Cibicik and Egeland used it, or with feedforward of the static load."""
 from __future__ import annotations
 
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.controllers.base import Controller
-from flex_control.gains import safe_bandwidth, shared_inertia
-from flex_control.parameters import Parameter
-from flex_control.static_load import StaticLoad
-from flex_control.tip_compensation import TipCompensation
+from flex_control.controllers.parameters import Parameter
+from flex_control.design.gains import safe_bandwidth, shared_inertia
+from flex_control.reference.static_load import StaticLoad
+from flex_control.reference.tip_compensation import TipCompensation
 from flex_control.trajectories.base import Reference
 
 SHARE_OF_FIRST_FREQUENCY = 0.3
@@ -18,8 +19,8 @@ SHARE_OF_FIRST_FREQUENCY = 0.3
 class PD(Controller):
     """tau = kp (q_d - q) + kd (v_d - v) + tau_static(q_d).
 
-    With `tip_compensation` q_d is moved so that the sagging tip is where the straight robot's
-    would be.
+    With `tip_compensation` q_d is moved so that the tip of the sagging robot is where that of the
+    straight robot would be.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
@@ -49,14 +50,14 @@ class PD(Controller):
         self._static_load = StaticLoad(model)
         self._tip = TipCompensation(model, given['tip_frame'])
 
-    def set_drives(self, stiffness, damping) -> None:
+    def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
         super().set_drives(stiffness, damping)
         self._share()
 
     def _share(self) -> None:
-        """Part the gains: what the drives do, and what is left for the efforts."""
+        """Split the gains into those of the drives and those of the commanded efforts."""
         self._stiffness = self.kp - self.drive_stiffness
-        # To take damping away from drives that have more would act with a period's delay.
+        # Extra drive damping is kept: subtracting it would act with a delay of one period.
         self._damping = np.maximum(self.kd - self.drive_damping, 0.0)
         self._damps = bool(self._damping.any())
 
@@ -67,13 +68,13 @@ class PD(Controller):
         self._tip.reset()
 
     def wanted(self, period: float) -> Reference:
-        """The reference, with the tip's compensation if asked for."""
+        """The reference, with the compensation of the tip if it is on."""
         if self.parameters['tip_compensation']:
             return self._tip.reference(self.reference, period)
         return self.reference
 
     def efforts_towards(self, wanted: Reference) -> np.ndarray:
-        """Efforts (n_joints,) of the law, less what the drives add."""
+        """Efforts (n_joints,) of the control law, less those of the drives."""
         joints = self.model.n_joints
         efforts = self._stiffness * (wanted.position - self.q[:joints])
         if self._damps:

@@ -1,12 +1,12 @@
-"""Joint PID control: PD with an integral that stops where the motors are at their limits."""
+"""Joint PID control: PD with an integral and anti-windup at the effort limits."""
 from __future__ import annotations
 
 from typing import ClassVar
 
 import numpy as np
 
+from flex_control.controllers.parameters import Parameter
 from flex_control.controllers.pd import PD
-from flex_control.parameters import Parameter
 
 SLOWER = 10.0     # the integral's corner is this much below the bandwidth kp / kd
 
@@ -14,9 +14,8 @@ SLOWER = 10.0     # the integral's corner is this much below the bandwidth kp / 
 class PID(PD):
     """tau = kp e + kd e' + ki int e dt + tau_static(q_d), e = q_d - q.
 
-    Anti-windup: the integral stands still on a joint whose effort is beyond its limit (the
-    robot's own) while the error would push it further out, and never gives more than
-    `integral_limit`.
+    Anti-windup: the integral of a joint is held while its effort is beyond the robot's limit and
+    the error would increase it further; it is never larger than `integral_limit`.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (

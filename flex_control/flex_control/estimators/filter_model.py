@@ -1,14 +1,16 @@
-"""What the Kalman filter believes of the robot at one pose: motion, noise and sensors, sampled."""
+"""The model of the Kalman filter at one pose: motion, process noise and sensors, sampled."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flex_control.controllers.lqr_design import longest_reach, soft_force
+from flex_control.design.lqr_design import longest_reach, soft_force
+from flex_control.design.rank_tests import unobservable
+from flex_control.design.rest_model import RestModel
+from flex_control.design.sampling import exponential_and_gramian
 from flex_control.errors import ControlError
-from flex_control.linear import RestModel, exponential_and_gramian, unobservable
-from flex_control.linear.job import Pieces
+from flex_control.incremental import Pieces
 from flex_dynamics import Model, Sensors
 
 ERROR_FORCE = 3e-4         # of the soft force, at the tip, for 1/sqrt(Hz)

@@ -1,10 +1,11 @@
-"""Elastic coordinates, speeds and pushes of a robot from encoders, strain gauges and IMUs."""
+"""Elastic coordinates, speeds and external forces from encoders, strain gauges and IMUs."""
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
 
+from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.errors import ControlError
 from flex_control.estimators.filter_model import (
     FilterModel,
@@ -17,13 +18,12 @@ from flex_control.estimators.filter_model import (
     untrusted_energy,
 )
 from flex_control.estimators.kalman import KalmanFilter
-from flex_control.linear import RestModel, finish, rest_model
-from flex_control.linear.job import Pieces
-from flex_control.measurements import Measurements
+from flex_control.estimators.measurements import Measurements
+from flex_control.incremental import Pieces, finish
 from flex_control.trajectories.base import Reference
 from flex_dynamics import Model, Sensors
 
-MOST_MISSED = 50     # periods without an update that are bridged; after more it starts anew
+MOST_MISSED = 50     # periods without an update that are predicted over; after more it restarts
 LARGEST = 1e6        # of scaled coordinates: energies of 1e12 J and forces of 1e6 N
 START_ENERGY = 1e-4  # J that every mode may have at the start
 START_JOINTS = 1e-2  # rad or m that joints may be off at the start
@@ -35,8 +35,32 @@ class FlexibleStateFilter:
     The motion is that of the robot at its estimated joints, moving quasi-statically, and linear
     about that: dx/dt = f(x_b, u) + A (x - x_b), sampled exactly with the effort held. So large
     motions are followed by the equations of motion, and modes of a kilohertz stay what they are.
-    A is refreshed as the pose changes: `model_at` gives a new linear model in pieces, `use` takes
-    it. noise: see `FilterNoise`. Drives (n_joints,) are those of `Controller.set_drives`.
+    A is updated as the pose changes: `model_at` computes a new linear model in pieces, `use` sets
+    it. `drive_stiffness` and `drive_damping` (n_joints,) are those of `Controller.set_drives`.
+
+    Parameters
+    ----------
+    model : flex_dynamics.Model
+        The robot, with its gauges and IMUs.
+    noise : FilterNoise, optional
+        Standard deviations of sensors and disturbances.
+    period : float
+        Time (s) between two updates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flex_control import FlexibleStateFilter, Measurements, Reference
+    >>> from flex_description import load_robot
+    >>> from flex_dynamics import Model
+    >>> model = Model(load_robot('lab_link'))
+    >>> joints, effort = np.zeros(1), np.zeros(1)
+    >>> estimator = FlexibleStateFilter(model, period=1e-3)
+    >>> estimator.begin(model.statics(joints)[0])
+    >>> estimator.predict(effort, Reference.at_rest(joints), 1e-3)
+    >>> estimator.correct(Measurements(joint_position=joints), effort, Reference.at_rest(joints))
+    >>> estimator.q.shape == (model.n,)
+    True
     """
 
     def __init__(self, model: Model, noise: FilterNoise | None = None,

@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
-from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
@@ -20,13 +19,11 @@ from flex_control.nodes.control_parameters import (
     declare_shaper,
     declare_tolerances,
     declare_trajectory,
-    number_of_modes,
-    shaper_name,
 )
-from flex_control.nodes.controllers import Controllers
-from flex_control.nodes.drives import Drives
+from flex_control.nodes.drive_client import DriveClient
 from flex_control.nodes.fail_safe import FailSafe
 from flex_control.nodes.inputs import Inputs
+from flex_control.nodes.installed_controllers import InstalledControllers
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
@@ -37,11 +34,24 @@ from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_guard import CALCULATION_ERRORS, shortened
-from flex_ros.parameters import NodeError, declare
+from flex_ros.parameters import LiveParameters, NodeError
 from flex_ros.qos import DEPTH
 
-WATCH = 0.1        # s of wall time between two looks for what is lost
-LATE = 0.5         # s of wall time after which terms or measurements are said to be missing
+WATCH = 0.1        # s of wall time between two checks of the watchdog
+LATE = 0.5         # s of wall time after which terms or measurements are reported as missing
+
+GainsBefore = list[tuple[Controller, dict[str, Any]]]
+
+
+@dataclass
+class ParameterChange:
+    """A change of the controller or of gains: what runs next, and what undoes the change."""
+
+    name: str
+    controller: Controller
+    ends_fail_safe: bool                               # if it is latched
+    newly_built: bool
+    gains_before: GainsBefore
 
 
 class Control(Node):
@@ -54,20 +64,25 @@ class Control(Node):
         self._driven = driven_places(model)
         self._drives_all = len(self._driven) == len(self._joints)
         self._settings = settings = declare_settings(self)
-        self._controllers = Controllers(self, model)
-        self._name = declare(self, 'controller', 'pd', 'name of an installed controller; another '
-                             'takes over without a jump of the efforts')
+        live = LiveParameters(self)
+        self._controllers = InstalledControllers(self, model)
+        self._name = live.group({
+            **self._controllers.parameters,
+            'controller': ('pd', 'name of an installed controller; a change is a bumpless '
+                           'transfer')},
+            self._check_change, self._apply_change, self._undo_change)['controller']
         reader = declare_reader(self, model)
         try:
             controller = self._controllers.get(self._name)
             fallback = self._controllers.get('pd') if settings.fail_safe == 'hold' else None
         except ControlError as error:
             raise NodeError(f'parameter controller: {error}') from None
-        self.loop = ControlLoop(model, controller, declare_trajectory(self, reader), settings.fade)
-        self._wanted = controller              # that runs, but for the fail-safe
+        self.loop = ControlLoop(model, controller, declare_trajectory(self, reader),
+                                settings.switch_time)
+        self._wanted = controller              # that runs unless the fail-safe acts
         self._motion = Motion(self, self.loop, reader, declare_tolerances(self, model),
-                              settings.stop, settings.feedback_period, settings.lockstep)
-        self._motion.shaper, self._motion.shaper_modes = declare_shaper(self)
+                              settings.stop_time, settings.feedback_period, settings.lockstep)
+        declare_shaper(live, self._motion.set_shaper, self._motion.set_shaper_modes)
         self._inputs = self.make_inputs(settings)
         self._inputs.want(controller)
         self._drives = self.make_drives()
@@ -78,11 +93,10 @@ class Control(Node):
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
         self._heard = self._watched = self._waits_since = time.monotonic()
-        self._sent: int | None = None          # time of the state that the last command answered
+        self._sent: int | None = None          # ns, stamp of the state of the last command
         self._commands = self.make_command_output()
         self._reports = Reports(self, self._joints, settings.report_period)
         self._state_input = self.make_state_input()
-        self.add_on_set_parameters_callback(self._on_parameters)
         self.create_timer(WATCH, self._watch, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: controller {self._name}, {model.n_joints} '
@@ -94,9 +108,9 @@ class Control(Node):
         """Model terms and measurements."""
         return Inputs(self, self.model, settings, self._advance)
 
-    def make_drives(self) -> Drives:
+    def make_drives(self) -> DriveClient:
         """Who gives the drives their gains."""
-        return Drives(self, self.model, self._advance)
+        return DriveClient(self, self.model, self._advance)
 
     def make_state_input(self) -> StateSubscription:
         """States, that are to be handed to `_on_state`."""
@@ -113,32 +127,48 @@ class Control(Node):
 
     # Parameters -----------------------------------------------------------------------------
 
-    def _on_parameters(self, parameters: list[RosParameter]) -> SetParametersResult:
-        changes = {parameter.name: parameter.value for parameter in parameters}
+    def _check_change(self, changes: dict[str, Any]) -> ParameterChange:
+        """Set the gains of controllers that are built; NodeError, and no change, if one is bad.
+
+        Only the controller itself can tell whether its gains are possible for this robot.
+        """
+        name = str(changes.get('controller', self._name))
+        new = self._controllers.built(name) is None
+        before: GainsBefore = []
         try:
             gains = self._controllers.sort(changes)
-            name = str(changes.get('controller', self._name))
-            shaper = shaper_name(changes.get('shaper', self._motion.shaper))
-            modes = number_of_modes(changes.get('shaper_modes', self._motion.shaper_modes))
             controller = self._controllers.get(name, gains.get(name))
             for other, given in gains.items():
-                self._change_gains(self._controllers.built(other), given)
+                changed = self._controllers.built(other)
+                if changed is not None:        # the others get them when they are built
+                    parameters = dict(changed.parameters)
+                    self._set_gains(changed, given)
+                    before.append((changed, parameters))
         except (ControlError, *CALCULATION_ERRORS) as error:
-            return SetParametersResult(successful=False, reason=shortened(str(error)))
-        if controller is not self._wanted:
-            self._switch(name, controller)
-        self._motion.shaper, self._motion.shaper_modes = shaper, modes
-        if gains or 'controller' in changes:
-            self._safe.latched = False
-        return SetParametersResult(successful=True)
+            self._undo(name, new, before)
+            raise NodeError(shortened(str(error))) from None
+        return ParameterChange(name, controller, bool(gains) or 'controller' in changes, new,
+                               before)
 
-    def _change_gains(self, controller: Controller | None, given: dict[str, Any]) -> None:
-        """Of a controller that is built; another one gets them when it is."""
-        if controller is None:
-            return
+    def _undo_change(self, change: ParameterChange) -> None:
+        self._undo(change.name, change.newly_built, change.gains_before)
+
+    def _undo(self, name: str, new: bool, before: GainsBefore) -> None:
+        for controller, parameters in before:
+            self._set_gains(controller, parameters)
+        if new:
+            self._controllers.forget(name)
+
+    def _apply_change(self, change: ParameterChange) -> None:
+        if change.controller is not self._wanted:
+            self._switch(change.name, change.controller)
+        if change.ends_fail_safe:
+            self._safe.latched = False
+
+    def _set_gains(self, controller: Controller, given: dict[str, Any]) -> None:
         if controller is not self.loop.controller:
             controller.set_parameters(given)
-        else:                # also if another is wanted, and waits for what it needs
+        else:                # also while another one waits for its inputs
             self.loop.set_parameters(given)
         if controller is self._wanted:
             self._drives.want(controller)
@@ -146,7 +176,7 @@ class Control(Node):
             self._drives.tell_fallback(controller)
 
     def _switch(self, name: str, controller: Controller) -> None:
-        """Go over to another controller: at once, or when what it needs is there."""
+        """Change to another controller: at once, or when its inputs are there."""
         self._name, self._wanted = name, controller
         self._inputs.want(controller)
         self._drives.want(controller)
@@ -198,7 +228,7 @@ class Control(Node):
                     self._drives.runs(wanted)
         elif self._last is None or (self._settings.lockstep
                                     and self._inputs.missing(running, state.time)):
-            return                             # time stands still until it comes
+            return                             # lockstep: simulated time waits for it
         elif not self._safe.why and self._inputs.missing(running, state.time):
             self._safe.begin(missing)
         self._waiting, self._last = None, state
@@ -215,7 +245,7 @@ class Control(Node):
             failed, self._safe.latched = loop.controller, True
             self._safe.begin(f'controller {self._name}: {error}')
             if loop.controller is not failed or self._safe.kind != 'hold':
-                self._answer(state)            # once more, by the fail-safe
+                self._answer(state)            # again, by the fail-safe
             return
         wanted = loop.controller.reference
         self._send(state, efforts, wanted.position, wanted.velocity)
@@ -226,22 +256,22 @@ class Control(Node):
     def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> None:
         self._sent = state.time
-        if not self._drives_all:         # a base that floats is in the law, but has no motor
+        if not self._drives_all:         # a floating base is in the model, but has no motor
             at = self._driven
             position, velocity, efforts = position[at], velocity[at], efforts[at]
         self._commands.publish(state.time, position, velocity, efforts)
 
     def _watch(self) -> None:
-        """Called on and on, by the wall clock: states may have ended."""
+        """The watchdog, called by the wall clock: states may have stopped coming."""
         self._drives.go_on()
         self._motion.take_requests()
         now, state = time.monotonic(), self._last
-        if now - self._watched > 3.0 * WATCH:      # it is us who were held up, and states wait
+        if now - self._watched > 3.0 * WATCH:      # this node was delayed, and states are queued
             self._heard = now
         self._watched = now
         silent = now - self._heard
-        # In lockstep simulated time stands still meanwhile: nothing moves unseen, and a run must
-        # not depend on how long a busy machine holds the simulator up.
+        # In lockstep simulated time does not advance meanwhile: nothing moves unobserved, and a
+        # run must not depend on how long a busy machine delays the simulator.
         if state is None or self._settings.lockstep or silent < self._settings.state_timeout:
             return
         self._safe.begin(f'no state for {silent:.1f} s')
@@ -254,7 +284,7 @@ class Control(Node):
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         level, text = DiagnosticStatus.OK, 'running'
         missing, now = self._drives.missing(self._wanted), time.monotonic()
-        # In lockstep every state waits for its terms, but not for long.
+        # In lockstep every state waits for its terms, for a short time.
         if self._waiting is not None and (self._last is None
                                           or now - self._waits_since > LATE):
             missing = missing or self._inputs.missing(self._wanted, self._waiting.time)

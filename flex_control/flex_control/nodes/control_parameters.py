@@ -1,33 +1,33 @@
 """Parameters of the control node besides those of its controllers, declared and checked."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 
 from flex_control import (
     ControlError,
-    Limits,
+    MotionLimits,
     QuinticSpline,
     SetPoints,
     Splines,
     Trajectory,
 )
-from flex_control.following import Tolerances
-from flex_control.nodes.trajectory_message import TrajectoryReader
+from flex_control.loop.goal_tolerances import Tolerances
+from flex_control.loop.trajectory_reader import TrajectoryReader
 from flex_control.shaping import SHAPERS
 from flex_control.shaping.shaper import MOST_MODES
 from flex_dynamics import Model
-from flex_ros.parameters import NodeError, declare
+from flex_ros.parameters import LiveParameters, NodeError, declare
 
 SHAPES = ('none', *SHAPERS)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the node runs; times in s, wall times where said so."""
+    """How the node runs; times in s of the states' clock, wall times where noted."""
 
     lockstep: bool
     own_terms: bool             # terms from the node's own model, not from the topic
@@ -35,8 +35,8 @@ class Settings:
     input_timeout: float        # without terms or measurements until the fail-safe
     state_timeout: float        # wall, without a state until the fail-safe
     fail_safe: str              # hold, zero or none
-    fade: float
-    stop: float
+    switch_time: float          # of the bumpless transfer
+    stop_time: float
     report_period: float
     feedback_period: float
 
@@ -67,10 +67,10 @@ def declare_settings(node: Node) -> Settings:
                           'stay, by pd), zero (no effort, the drives still damp), none (no '
                           "command: the robot's own fail-safe)", choices=('hold', 'zero', 'none'),
                           fixed=True),
-        fade=number('switch_time', 0.2, 's in which efforts go over to those of another '
-                    'controller or other gains', 0.0, 10.0),
-        stop=number('stop_time', 0.5, 's in which a motion that is cancelled or fails comes to '
-                    'rest', 1e-3, 100.0),
+        switch_time=number('switch_time', 0.2, 's of the bumpless transfer to another controller '
+                           'or other gains', 0.0, 10.0),
+        stop_time=number('stop_time', 0.5, 's in which a motion that is cancelled or fails '
+                         'comes to rest', 1e-3, 100.0),
         report_period=1.0 / number('controller_state_rate', 20.0, 'messages a second on '
                                    '~/controller_state', 0.1, 1e5),
         feedback_period=1.0 / number('action_monitor_rate', 20.0, 'feedback messages of an action '
@@ -95,7 +95,7 @@ def declare_reader(node: Node, model: Model) -> TrajectoryReader:
     partial = declare(node, 'allow_partial_joints_goal', False, 'trajectories may name some '
                       'joints; the others stay', fixed=True)
     try:
-        limits = Limits.of(model.robot, names, *rates)
+        limits = MotionLimits.of(model.robot, names, *rates)
     except ControlError as error:
         raise NodeError(f'parameter limits: {error}') from None
     return TrajectoryReader(names, limits, interpolation, partial, exceeded == 'stretch')
@@ -142,22 +142,10 @@ def declare_trajectory(node: Node, reader: TrajectoryReader) -> Trajectory | Non
         raise NodeError(f'parameter trajectory: {error}') from None
 
 
-def declare_shaper(node: Node) -> tuple[str, int]:
-    """The shaper of trajectories and how many modes it puts to rest; both can be set later."""
-    name = declare(node, 'shaper', 'none', 'input shaping of the trajectories that come: '
-                   f'{", ".join(SHAPES)}')
-    modes = declare(node, 'shaper_modes', 2, 'how many modes the shaper leaves at rest, the '
-                    'lowest first', lower=1, upper=MOST_MODES)
-    return shaper_name(name), number_of_modes(modes)
-
-
-def shaper_name(value: Any) -> str:
-    if value not in SHAPES:
-        raise NodeError(f'parameter shaper: expected one of {", ".join(SHAPES)}, found {value!r}')
-    return value
-
-
-def number_of_modes(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_MODES:
-        raise NodeError(f'parameter shaper_modes: expected 1 to {MOST_MODES}, found {value!r}')
-    return value
+def declare_shaper(live: LiveParameters, set_name: Callable[[str], None],
+                   set_modes: Callable[[int], None]) -> None:
+    """The shaper of trajectories and how many modes it shapes; both can be set later."""
+    live.choice('shaper', 'none', 'input shaping of new trajectories: '
+                f'{", ".join(SHAPES)}', SHAPES, set_name)
+    live.integer('shaper_modes', 2, 'how many modes the shaper leaves without vibration, the '
+                 'lowest first', 1, MOST_MODES, set_modes)

@@ -17,7 +17,7 @@ from rclpy.node import Node
 from flex_control import Controller, Measurements
 from flex_control.nodes.control import Control
 from flex_control.nodes.control_parameters import Settings
-from flex_control.nodes.drives import parameters_of
+from flex_control.nodes.drive_client import parameters_of
 from flex_dynamics.model.model import Terms
 from flex_dynamics.nodes.simulator import Simulator
 from flex_dynamics.nodes.simulator.commands import TopicCommands

@@ -1,4 +1,4 @@
-"""What acts in place of a controller that lacks its inputs, or fails."""
+"""The fail-safe: acts when a controller fails or its inputs are missing."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.node import Node
 
 from flex_control import Controller, ControlLoop, SetPoints
-from flex_control.nodes.drives import Drives
+from flex_control.nodes.drive_client import DriveClient
 from flex_control.nodes.motion import Motion
 from flex_dynamics import Model
 from flex_dynamics.ros.state_subscription import State
@@ -20,13 +20,13 @@ class FailSafe:
     """`hold`: come to rest and stay, by the controller `fallback`; `zero`: no effort, the drives
     damp; `none`: no command, so that the robot's own fail-safe acts.
 
-    why: in words, empty while it does not act. latched: it acts until someone sets a parameter.
-    lost: the robot moved on unseen, or without our efforts. send: state, efforts, and positions
-    and velocities for the drives, each (n_joints,).
+    why: the reason, empty while it does not act. latched: it acts until a parameter is set.
+    lost: the robot moved without states or without our efforts. send: state, efforts, and
+    positions and velocities for the drives, each (n_joints,).
     """
 
-    def __init__(self, node: Node, loop: ControlLoop, motion: Motion, drives: Drives, kind: str,
-                 fallback: Controller | None, send: Send) -> None:
+    def __init__(self, node: Node, loop: ControlLoop, motion: Motion, drives: DriveClient,
+                 kind: str, fallback: Controller | None, send: Send) -> None:
         self._node, self._loop, self._motion, self._drives = node, loop, motion, drives
         self._model: Model = loop.model
         self._fallback, self._send = fallback, send
@@ -49,10 +49,10 @@ class FailSafe:
         self.why = self._motion.blocked = why
 
     def end(self, state: State) -> None:
-        """What was lost, if anything was, is there again: go on, at rest."""
+        """The inputs are back, if they were lost: continue, from rest."""
         if not self.why:
             return
-        self._node.get_logger().info('what was lost is there again: the controller goes on')
+        self._node.get_logger().info('the inputs are back: the controller continues')
         self.why = self._motion.blocked = ''
         if self.lost:        # hold where the robot is found
             self.lost = False
@@ -61,7 +61,7 @@ class FailSafe:
                                                 [state.q[:self._model.n_joints]]))
 
     def answers(self, state: State) -> bool:
-        """Whether it is this, and not the loop, that has to answer the state; and if so, do."""
+        """Answer the state in place of the loop; False if the loop has to answer it."""
         if not self.why or self.kind == 'hold':
             return False
         self.lost = True
@@ -71,12 +71,12 @@ class FailSafe:
         return True
 
     def act_unseen(self, last: State) -> None:
-        """No states come: without them no loop is closed."""
+        """No states arrive: send a command for the last one, without feedback."""
         self.lost = True
         if self.answers(last):
             return
         joints = self._model.n_joints
-        try:       # carry the weight, and let the drives hold
+        try:       # hold against gravity; the drives hold the position
             efforts = self._model.statics(last.q[:joints])[1]
         except CALCULATION_ERRORS as error:
             self._node.get_logger().error(f'no command sent: {error}', throttle_duration_sec=1.0)

@@ -1,4 +1,4 @@
-"""What a controller needs besides the state: model terms and measurements, in time or missing."""
+"""Inputs of a controller besides the state: model terms and measurements."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from rclpy.node import Node
 
 from flex_control import Controller, Measurements
+from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.measurement_input import MeasurementInput
-from flex_control.nodes.stamped_input import StampedInput
 from flex_control.nodes.terms_input import TermsInput
 from flex_dynamics import Model
 from flex_dynamics.model.model import Terms
@@ -42,24 +42,25 @@ class Inputs:
         self._terms.values.clear()
         self._measurements.clear()
 
-    def missing(self, controller: Controller, time: int) -> str:
-        """What the controller lacks for the state at `time` (ns), in words; empty if nothing."""
-        if self._by_topic(controller) and self._terms.values.at(time) is None:
+    def missing(self, controller: Controller, stamp_ns: int) -> str:
+        """Which input of the controller is missing for the state at `stamp_ns`; empty if none."""
+        if self._by_topic(controller) and self._terms.values.at(stamp_ns) is None:
             hint = ('is the dynamics node there, and terms_rate its rate?'
                     if self._settings.lockstep else 'is the dynamics node there?')
-            return f'no dynamics_terms {self._when(time)}; {hint}'
-        topic = self._measurements.missing(time) if controller.needs_measurements else ''
-        return f'nothing on {topic} {self._when(time)}' if topic else ''
+            return f'no dynamics_terms {self._when(stamp_ns)}; {hint}'
+        topic = self._measurements.missing(stamp_ns) if controller.needs_measurements else ''
+        return f'nothing on {topic} {self._when(stamp_ns)}' if topic else ''
 
-    def take(self, controller: Controller, time: int) -> tuple[Terms | None, Measurements | None]:
-        """Terms and measurements for the controller's update at the state of `time` (ns)."""
-        found = self._terms.values.at(time) if self._by_topic(controller) else None
+    def take(self, controller: Controller,
+             stamp_ns: int) -> tuple[Terms | None, Measurements | None]:
+        """Terms and measurements for the controller's update at the state of `stamp_ns`."""
+        found = self._terms.values.at(stamp_ns) if self._by_topic(controller) else None
         return (None if found is None else found[1],
-                self._measurements.at(time) if controller.needs_measurements else None)
+                self._measurements.at(stamp_ns) if controller.needs_measurements else None)
 
     def _by_topic(self, controller: Controller) -> bool:
         return controller.needs_terms and not self._settings.own_terms
 
-    def _when(self, time: int) -> str:
-        return (f'for the state at {1e-9 * time:.4f} s' if self._settings.lockstep
+    def _when(self, stamp_ns: int) -> str:
+        return (f'for the state at {1e-9 * stamp_ns:.4f} s' if self._settings.lockstep
                 else f'for more than {self._settings.input_timeout:g} s')

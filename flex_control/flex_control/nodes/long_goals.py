@@ -19,7 +19,7 @@ from rclpy.action import ActionServer
 from rclpy.serialization import deserialize_message
 
 from flex_control.errors import ControlError
-from flex_control.nodes.trajectory_points import TrajectoryPoints, with_one_point
+from flex_control.trajectories.trajectory_points import TrajectoryPoints, with_one_point
 from flex_ros.polled_subscription import LIBRARIES, Serialized
 
 REQUEST = FollowJointTrajectory.Impl.SendGoalService.Request
@@ -122,7 +122,7 @@ def _serializer() -> Callable[[int], bytes] | None:
 
     def serialize(message: int) -> bytes:
         out = Serialized(rcutils)
-        if function(message, _pointer(meta._TYPE_SUPPORT), ctypes.byref(out._bytes)):
+        if function(message, _pointer(meta._TYPE_SUPPORT), out.pointer):
             rcutils.rcutils_reset_error()
             raise ValueError('the middleware cannot serialise the goal')
         return bytes(out.view)

@@ -1,4 +1,4 @@
-"""What encoders, strain gauges and IMUs say, from their topics, for controllers that estimate."""
+"""Readings of encoders, strain gauges and IMUs, from their topics."""
 from __future__ import annotations
 
 import re
@@ -10,8 +10,8 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState
 
-from flex_control.measurements import Measurements
-from flex_control.nodes.stamped_input import StampedInput
+from flex_control.estimators.measurements import Measurements
+from flex_control.loop.stamped_input import StampedInput
 from flex_dynamics import Model, Sensors
 from flex_msgs.msg import StrainGauges
 from flex_ros.message_fields import nanoseconds
@@ -56,24 +56,25 @@ class MeasurementInput:
         for values in self._inputs.values():
             values.clear()
 
-    def missing(self, time: int) -> str:
-        """The first topic without what belongs to the state at `time` (ns); empty if none is. A
+    def missing(self, stamp_ns: int) -> str:
+        """The first topic without what belongs to the state at `stamp_ns`; empty if none is. A
         free running loop needs encoders only: an estimator goes on with what comes."""
         needed = self._inputs if self._exact else ('joint_states',)
-        return next((topic for topic in needed if self._inputs[topic].at(time) is None), '')
+        return next((topic for topic in needed if self._inputs[topic].at(stamp_ns) is None), '')
 
-    def at(self, time: int) -> Measurements:
-        """What is new at the state of `time` (ns)."""
-        encoders = self._new(time, ['joint_states'])
+    def at(self, stamp_ns: int) -> Measurements:
+        """What is new at the state of `stamp_ns`."""
+        encoders = self._new(stamp_ns, ['joint_states'])
         position, velocity = (None, None) if encoders is None else encoders
-        strain = self._new(time, ['strain_gauges'])
-        imus = self._new(time, self._imus)
+        strain = self._new(stamp_ns, ['strain_gauges'])
+        imus = self._new(stamp_ns, self._imus)
         gyro, acceleration = (None, None) if imus is None else np.swapaxes(imus, 0, 1)
         return Measurements(position, velocity, strain, gyro, acceleration)
 
-    def _new(self, time: int, topics: list[str]) -> Any:
+    def _new(self, stamp_ns: int, topics: list[str]) -> Any:
         """The readings of some topics, all of them if one is new; None if none is."""
-        found = {topic: self._inputs[topic].at(time) for topic in topics if topic in self._inputs}
+        found = {topic: self._inputs[topic].at(stamp_ns) for topic in topics
+                 if topic in self._inputs}
         if not found or None in found.values():
             return None
         stamps = {topic: one[0] for topic, one in found.items() if one is not None}

@@ -1,4 +1,4 @@
-"""Where to go: the trajectories that a control node is asked for, by topic and by action."""
+"""Trajectories for the control node, by topic and by action."""
 from __future__ import annotations
 
 import math
@@ -10,18 +10,18 @@ from control_msgs.srv import QueryTrajectoryState
 from rclpy.node import Node
 
 from flex_control import PD, ControlError, ControlLoop, Trajectory
-from flex_control.effort_check import beyond_efforts
-from flex_control.following import Following, Tolerances
-from flex_control.linear import Job
+from flex_control.incremental import Job
+from flex_control.loop.effort_check import beyond_efforts
+from flex_control.loop.goal_tolerances import GoalMonitor, Tolerances
+from flex_control.loop.planning import AT_ONCE, Done, Planner, Planning, delay, ready
+from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader, read_tolerances
 from flex_control.nodes.long_goals import LongGoal
-from flex_control.nodes.planning import AT_ONCE, Done, Planner, Planning, delay, ready
 from flex_control.nodes.reports import points as report_points
 from flex_control.nodes.trajectory_action import TrajectoryAction
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
-from flex_control.nodes.trajectory_message import GoalError, TrajectoryReader, read_tolerances
-from flex_control.nodes.trajectory_points import TrajectoryPoints
-from flex_control.shaping import Prepared, Shaped, Shaper
-from flex_control.trajectories import Stop
+from flex_control.shaping import Shaped, Shaper
+from flex_control.trajectories import Prepared, Stop
+from flex_control.trajectories.trajectory_points import TrajectoryPoints
 from flex_dynamics.ros.state_subscription import State
 from flex_ros.message_fields import floats, nanoseconds, stamp
 from flex_ros.message_guard import shortened
@@ -52,8 +52,7 @@ class Motion:
         self._check: Job[str] | None = None
         self._refused = 0
         self.blocked = ''
-        self.shaper = 'none'
-        self.shaper_modes = 2
+        self._shaper, self._shaper_modes = 'none', 2
         self._action = TrajectoryAction(node, self._begin_goal, self.stop, self.forget)
         self._intake = TrajectoryIntake(node)
         node.create_service(QueryTrajectoryState, '~/query_state', self._query)
@@ -62,6 +61,14 @@ class Motion:
     def refused(self) -> int:
         """Motions that were refused, by topic and by action."""
         return self._refused + self._action.refused
+
+    def set_shaper(self, name: str) -> None:
+        """Shape new motions by the named shaper; 'none': leave them as they are."""
+        self._shaper = name
+
+    def set_shaper_modes(self, count: int) -> None:
+        """How many modes new motions leave without vibration."""
+        self._shaper_modes = count
 
     def close(self) -> None:
         """End the threads, before the node is destroyed."""
@@ -90,25 +97,25 @@ class Motion:
 
     def follow(self, state: State) -> None:
         """Judge and report the motion of a goal at a state, and plan ahead."""
-        time = state.time
-        period = time - self._seen
+        stamp_ns = state.time
+        period = stamp_ns - self._seen
         # After a gap the last period says nothing about the next ones.
-        self._period, self._seen = period if 0 < period < GAP else 0, time
+        self._period, self._seen = period if 0 < period < GAP else 0, stamp_ns
         self.take_requests()
         if self._check is not None or isinstance(self._loop.trajectory, Prepared):
             self._work()
-        if self._action.following is None:
+        if self._action.monitor is None:
             return
         joints, wanted = self._loop.model.n_joints, self._loop.controller.reference
         position, velocity = state.q[:joints], state.v[:joints]
-        if self._fed_back is None or not 0 <= time - self._fed_back < self._feedback_period:
-            self._fed_back = time
+        if self._fed_back is None or not 0 <= stamp_ns - self._fed_back < self._feedback_period:
+            self._fed_back = stamp_ns
             feedback = FollowJointTrajectory.Feedback(
                 joint_names=list(self._reader.names), **report_points(
                     wanted, position, velocity, ('desired', 'actual', 'error')))
-            feedback.header.stamp = stamp(time)
+            feedback.header.stamp = stamp(stamp_ns)
             self._action.feed_back(feedback)
-        self._action.judge(1e-9 * time, wanted, position, velocity)
+        self._action.judge(1e-9 * stamp_ns, wanted, position, velocity)
 
     def begin(self, points: TrajectoryPoints, done: Done) -> None:
         """Plan a motion, and call `done` with it, or with why it is refused: at once, or for
@@ -149,7 +156,7 @@ class Motion:
         following, before = self._present()
         loop = self._loop
         assert loop.time is not None
-        if self.shaper == 'none':        # it has to begin where the motion is, shaped or not
+        if self._shaper == 'none':        # it has to begin where the motion is, shaped or not
             return self._checked(self._reader.read(points, loop.time, loop.controller.reference))
         start = loop.time + self._shaping_time()
         present = (following.sample if before is None else before.unshaped)(start)
@@ -163,7 +170,7 @@ class Motion:
         begun = self._loop.time
         start = begun + max(least, delay(points))
         present = following.sample(start)
-        if self.shaper != 'none':
+        if self._shaper != 'none':
             start += self._shaping_time()
             present = (following.sample if before is None else before.unshaped)(start)
         self._planning = Planning(points, following, begun, start, self._planner.plan(
@@ -177,7 +184,7 @@ class Motion:
         try:
             following, before = self._present()
             assert time is not None
-            shaping = self._shaping_time() if self.shaper != 'none' else 0.0
+            shaping = self._shaping_time() if self._shaper != 'none' else 0.0
             due = time + 1e-9 * self._period >= planning.start - shaping
             if not planning.job.done() and not (due and self._lockstep):
                 return                         # free running, no state waits for it
@@ -188,10 +195,10 @@ class Motion:
             if following is planning.before and time < planning.start - shaping:
                 wanted = self._checked(outcome)
                 planning.done(Prepared(
-                    following, ready(wanted) if self.shaper == 'none' else Shaped.in_pieces(
+                    following, ready(wanted) if self._shaper == 'none' else Shaped.in_pieces(
                         wanted, self._make_shaper(), before), planning.start))
                 return
-            # Too late, or the motion before it is another one: again, with twice the time.
+            # Too late, or the previous motion has changed: plan again, with twice the time.
             self._plan(planning.points, planning.done, 2.0 * (time - planning.begun))
         except GoalError as error:
             self._planning = None
@@ -226,14 +233,14 @@ class Motion:
         controller = self._loop.controller
         # A loop as soft as PD leaves other modes than joints that follow their reference.
         gains = (controller.kp, controller.kd) if isinstance(controller, PD) else ()
-        return Shaper(self._loop.model, self.shaper, self.shaper_modes, *gains)
+        return Shaper(self._loop.model, self._shaper, self._shaper_modes, *gains)
 
     def take_requests(self) -> None:
         """Begin the motions that have come on the topic; go on planning."""
         for points in self._intake.take():
             if isinstance(points, ControlError):
                 self._refuse(points)
-            elif not len(points) and not self.blocked:      # a wish to stop
+            elif not len(points) and not self.blocked:      # an empty trajectory stops the motion
                 self.stop()
                 self._action.preempt('a trajectory on ~/joint_trajectory took its place')
             else:
@@ -253,7 +260,7 @@ class Motion:
                                         throttle_duration_sec=1.0)
 
     def _begin_goal(self, goal: FollowJointTrajectory.Goal | LongGoal,
-                    begun: Callable[[Following | GoalError], None]) -> None:
+                    begun: Callable[[GoalMonitor | GoalError], None]) -> None:
         """Begin the motion of a goal; `begun` is told how to judge it, or why it is refused."""
         def follow(outcome: Trajectory | GoalError) -> None:
             if isinstance(outcome, GoalError):
@@ -261,7 +268,7 @@ class Motion:
                 return
             self._loop.set_trajectory(outcome)
             self._fed_back = None
-            begun(Following(outcome, tolerances, self._reader.names))
+            begun(GoalMonitor(outcome, tolerances, self._reader.names))
 
         try:
             points: TrajectoryPoints | ControlError

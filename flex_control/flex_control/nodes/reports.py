@@ -28,10 +28,10 @@ class Reports:
 
     def add(self, state: State, wanted: Reference, efforts: np.ndarray) -> None:
         """What the loop wanted at a state, and its efforts (n_joints,)."""
-        time = state.time
-        if self._last is not None and time - self._last < self._period:
+        stamp_ns = state.time
+        if self._last is not None and stamp_ns - self._last < self._period:
             return
-        self._last = time
+        self._last = stamp_ns
         if not self._publisher.get_subscription_count():
             return       # to build one takes longer than all else that a period asks for
         joints = len(self._joints)
@@ -40,7 +40,7 @@ class Reports:
             speed_scaling_factor=1.0,
             **points(wanted, state.q[:joints], state.v[:joints],
                      ('reference', 'feedback', 'error')))
-        report.header.stamp = stamp(time)
+        report.header.stamp = stamp(stamp_ns)
         self._publisher.publish(report)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 
-from flex_control.nodes.stamped_input import StampedInput
+from flex_control.loop.stamped_input import StampedInput
 from flex_dynamics import Model
 from flex_dynamics.model.model import Terms
 from flex_msgs.msg import DynamicsTerms
@@ -70,9 +70,9 @@ class TermsInput:
             self._reader.learn(data, message)
             found = nanoseconds(message.header.stamp), [
                 np.array(getattr(message, name)) for name in FIELDS]
-        time, values = found
-        if not is_stamp(time):
-            self._reject(f'header.stamp: expected a time from zero on, found {time} ns')
+        stamp_ns, values = found
+        if not is_stamp(stamp_ns):
+            self._reject(f'header.stamp: expected a time from zero on, found {stamp_ns} ns')
             return
         terms = []
         for name, array, shape, last in zip(FIELDS, values, self._shapes, self._last):
@@ -88,7 +88,7 @@ class TermsInput:
                 self._reject('mass: expected a positive definite matrix')
                 return
         self._last, self._taken = Terms(*terms), True
-        self.values.put(time, self._last)
+        self.values.put(stamp_ns, self._last)
         self._arrived()
 
     def _reject(self, problem: str) -> None:

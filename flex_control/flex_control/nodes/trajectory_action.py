@@ -10,12 +10,13 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
-from flex_control.following import INVALID_GOAL, SUCCESSFUL, Following, Verdict
+from flex_control.loop.goal_tolerances import INVALID_GOAL, SUCCESSFUL, GoalMonitor, Verdict
+from flex_control.loop.trajectory_reader import GoalError
 from flex_control.nodes.long_goals import LongGoal, LongGoalServer
-from flex_control.nodes.trajectory_message import GoalError
 from flex_ros.message_guard import shortened
 
 CANCELLED = 'cancelled'
+Begun = Callable[[GoalMonitor | GoalError], None]
 
 
 class TrajectoryAction:
@@ -30,13 +31,13 @@ class TrajectoryAction:
     """
 
     def __init__(self, node: Node, begin: Callable[[
-            FollowJointTrajectory.Goal | LongGoal, Callable[[Following | GoalError], None]], None],
+            FollowJointTrajectory.Goal | LongGoal, Begun], None],
                  stop: Callable[[], None], forget: Callable[[str], None]) -> None:
         self._begin, self._stop, self._forget = begin, stop, forget
         self._planned: ServerGoalHandle | None = None      # whose motion is being planned
         self._cancelled = False                            # that one
         self._handle: ServerGoalHandle | None = None
-        self._following: Following | None = None
+        self._monitor: GoalMonitor | None = None
         self._ended: Future | None = None
         self._logger = node.get_logger()
         self.refused = 0
@@ -45,13 +46,13 @@ class TrajectoryAction:
             goal_callback=lambda _: GoalResponse.ACCEPT, cancel_callback=self._cancel)
 
     @property
-    def following(self) -> Following | None:
+    def monitor(self) -> GoalMonitor | None:
         """How to judge the motion of the goal; None if there is no goal."""
-        return self._following
+        return self._monitor
 
     def end(self, verdict: Verdict) -> None:
         """The motion of the goal is over; of no effect if there is none."""
-        ended, self._following, self._handle, self._ended = self._ended, None, None, None
+        ended, self._monitor, self._handle, self._ended = self._ended, None, None, None
         if ended is not None:
             ended.set_result(verdict)
 
@@ -60,10 +61,10 @@ class TrajectoryAction:
         self.end(Verdict(INVALID_GOAL, why))
 
     def judge(self, *state: Any) -> None:
-        """Follow the goal, if there is one, with the arguments of Following.judge."""
-        if self._following is None:
+        """Follow the goal, if there is one, with the arguments of GoalMonitor.judge."""
+        if self._monitor is None:
             return
-        verdict = self._following.judge(*state)
+        verdict = self._monitor.judge(*state)
         if verdict is not None:
             if verdict.code != SUCCESSFUL:
                 self._stop()
@@ -78,15 +79,15 @@ class TrajectoryAction:
         self._begin(handle.request, begun.set_result)
         if not begun.done():
             self._planned, self._cancelled = handle, False
-        following = await begun
+        monitor = await begun
         cancelled = handle is self._planned and self._cancelled
         if handle is self._planned:
             self._planned = None
         if cancelled:
             handle.canceled()
             return FollowJointTrajectory.Result(error_code=SUCCESSFUL, error_string=CANCELLED)
-        if isinstance(following, GoalError):
-            error = following
+        if isinstance(monitor, GoalError):
+            error = monitor
             self.refused += 1
             text = shortened(str(error))
             self._logger.warning(f'goal refused: {text}', throttle_duration_sec=1.0)
@@ -94,7 +95,7 @@ class TrajectoryAction:
             return FollowJointTrajectory.Result(error_code=error.code, error_string=text)
         self.preempt('another goal took its place')
         ended = Future()
-        self._handle, self._following, self._ended = handle, following, ended
+        self._handle, self._monitor, self._ended = handle, monitor, ended
         verdict = await ended
         if verdict.text == CANCELLED:
             handle.canceled()

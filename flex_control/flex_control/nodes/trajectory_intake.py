@@ -16,7 +16,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from flex_control.errors import ControlError
-from flex_control.nodes.trajectory_points import LONGEST, TrajectoryPoints
+from flex_control.trajectories.trajectory_points import LONGEST, TrajectoryPoints
 from flex_ros.message_guard import DecodeError, decode_errors
 from flex_ros.polled_subscription import Polled, Serialized, take_unlocked
 

@@ -1,8 +1,7 @@
-"""Input shaping: references that leave chosen modes of the robot at rest."""
+"""Input shaping: references that leave chosen modes of the robot without residual vibration."""
 from flex_control.shaping.impulses import SHAPERS, Impulses
 from flex_control.shaping.modes import ringing_modes
-from flex_control.shaping.prepared import Prepared
 from flex_control.shaping.shaped_trajectory import Shaped
 from flex_control.shaping.shaper import Shaper
 
-__all__ = ['SHAPERS', 'Impulses', 'Prepared', 'Shaped', 'Shaper', 'ringing_modes']
+__all__ = ['SHAPERS', 'Impulses', 'Shaped', 'Shaper', 'ringing_modes']

@@ -1,7 +1,8 @@
-"""Modes of a robot at a pose that a motion may leave ringing: frequencies and damping ratios."""
+"""Lightly damped modes of a robot at a pose: natural frequencies and damping ratios."""
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import eig, eigh
 
 from flex_dynamics import Model
@@ -9,8 +10,9 @@ from flex_dynamics import Model
 RINGS_BELOW = 0.4       # damping ratio: what is damped more is gone within a period
 
 
-def ringing_modes(model: Model, q, count: int, joint_stiffness=None,
-                  joint_damping=None) -> tuple[np.ndarray, np.ndarray]:
+def ringing_modes(model: Model, q: np.ndarray, count: int,
+                  joint_stiffness: ArrayLike | None = None,
+                  joint_damping: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Natural frequencies (k,) rad/s, rising, and damping ratios (k,) of the lowest modes, k <=
     count, at coordinates q (n,).
 

@@ -1,4 +1,4 @@
-"""A trajectory shaped so that the links are at rest when it ends."""
+"""A trajectory shaped so that it leaves no residual vibration."""
 from __future__ import annotations
 
 import bisect
@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
 
-from flex_control.linear.job import Pieces, finish
+from flex_control.incremental import Pieces, finish
 from flex_control.shaping.impulses import heights_of
 from flex_control.shaping.shaper import Shaper
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
@@ -30,11 +30,18 @@ class Shaped(Trajectory):
     within the range of x, begins where x begins and rests at its end from `end` on, `delay` (s)
     after the end of x.
 
-    previous: the shaped trajectory that this one takes over from, at `trajectory.start`; the
-    echoes of its motion are then played to their end. The new one has to begin where
-    `previous.unshaped(start)` is, and not where the shaped motion is.
-
     `in_pieces` plans the same beside a running loop.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The motion x to shape.
+    shaper : Shaper
+        Which modes are shaped, and how.
+    previous : Shaped, optional
+        The shaped trajectory that this one takes over from, at `trajectory.start`; the delayed
+        parts of its motion are then completed. The new one has to begin where
+        `previous.unshaped(start)` is, not where the shaped motion is.
     """
 
     def __init__(self, trajectory: Trajectory, shaper: Shaper,

@@ -1,9 +1,10 @@
-"""What every trajectory is: joint motion as a function of time."""
+"""The base class of trajectories: joint motion as a function of time."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.errors import ControlError
 
@@ -13,9 +14,9 @@ SAMPLES = 2001         # for peaks of motions without a formula
 
 @dataclass(frozen=True)
 class Reference:
-    """Wanted joint motion at one instant, each (n_joints,).
+    """Desired joint motion at one instant, each (n_joints,), rad or m and per s, s2, s3, s4.
 
-    jerk and snap, the third and fourth derivatives, are what elastic joints need; left out they
+    jerk and snap, the third and fourth derivatives, are needed for elastic joints; left out they
     are zero.
     """
 
@@ -31,7 +32,8 @@ class Reference:
                 object.__setattr__(self, name, np.zeros_like(self.position))
 
     @classmethod
-    def at_rest(cls, position) -> Reference:
+    def at_rest(cls, position: ArrayLike) -> Reference:
+        """Joints held at a position (n_joints,)."""
         position = np.array(position, dtype=float)
         return cls(position, np.zeros_like(position), np.zeros_like(position))
 
@@ -41,29 +43,32 @@ class Reference:
 
 
 class Trajectory:
-    """Joint motion from `start` to `end` (s); before and after it rests at its ends."""
+    """Joint motion from `start` to `end` (s); before and after it the joints rest at its ends.
+
+    A subclass sets `start` and `end` and defines `sample`.
+    """
 
     start: float
     end: float
 
     def sample(self, time: float) -> Reference:
-        """The wanted motion at `time` (s)."""
+        """The motion at `time` (s)."""
         raise TypeError(f'{type(self).__name__} has no sample')
 
     def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
         """Least and largest value, each (n_joints,), of a derivative (0: position, 1: velocity,
-        ...) on the way; from many samples, where a subclass has no formula."""
+        ...) during the motion; from many samples, unless a subclass has a formula."""
         values = [self.sample(time).derivative(order)
                   for time in np.linspace(self.start, self.end, SAMPLES)]
         return np.min(values, axis=0), np.max(values, axis=0)
 
     def peak(self, order: int) -> np.ndarray:
-        """Largest magnitude (n_joints,) of a derivative on the way."""
+        """Largest magnitude (n_joints,) of a derivative during the motion."""
         low, high = self.extremes(order)
         return np.maximum(np.abs(low), np.abs(high))
 
 
-def checked_points(times, positions) -> tuple[np.ndarray, np.ndarray]:
+def checked_points(times: ArrayLike, positions: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """times (k,) rising and positions (k, n_joints), finite; else ControlError."""
     times, positions = np.array(times, dtype=float), np.array(positions, dtype=float)
     if times.ndim != 1 or not times.size:
@@ -80,7 +85,7 @@ def checked_points(times, positions) -> tuple[np.ndarray, np.ndarray]:
     return times, positions
 
 
-def checked_ends(first, last) -> tuple[np.ndarray, np.ndarray]:
+def checked_ends(first: ArrayLike, last: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two finite positions (n_joints,) of one length; else ControlError."""
     first, last = np.array(first, dtype=float), np.array(last, dtype=float)
     if first.ndim != 1 or first.shape != last.shape:

@@ -1,11 +1,12 @@
-"""The cycloidal law of Mohan and Saha (44), and the cycloid that comes to rest."""
+"""The cycloidal motion of Mohan and Saha (44), and the cycloid that comes to rest."""
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.errors import ControlError
 from flex_control.trajectories.base import Reference, Trajectory, checked_ends
-from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.motion_limits import MotionLimits
 
 PEAKS = (2.0, 2.0 * np.pi, 4.0 * np.pi**2)       # of u - sin(2 pi u) / (2 pi)
 
@@ -21,14 +22,14 @@ class Cycloidal(Trajectory):
     stopped there, which no arm can follow: use it to compare with the paper.
     """
 
-    def __init__(self, first, last, duration, start: float = 0.0,
-                 as_printed: bool = False) -> None:
+    def __init__(self, first: ArrayLike, last: ArrayLike, duration: ArrayLike,
+                 start: float = 0.0, as_printed: bool = False) -> None:
         self.first, self.last = checked_ends(first, last)
         durations = np.array(duration, dtype=float)
         if durations.shape not in ((), self.first.shape) or not (
                 np.isfinite(durations).all() and (durations > 0.0).all()):
             raise ControlError(f'duration: expected a positive time in s, or one a joint, found '
-                               f'{duration}')
+                               f'{duration!r}')
         self.durations = np.broadcast_to(durations, self.first.shape)
         self.start = float(start)
         self.end = self.start + float(self.durations.max(initial=0.0))
@@ -36,7 +37,8 @@ class Cycloidal(Trajectory):
         self._w = np.pi if as_printed else 2.0 * np.pi
 
     @classmethod
-    def within(cls, limits: Limits, first, last, start: float = 0.0) -> Cycloidal:
+    def within(cls, limits: MotionLimits, first: ArrayLike, last: ArrayLike,
+               start: float = 0.0) -> Cycloidal:
         """The quickest one that keeps the limits; ControlError if an end is outside them."""
         return cls(first, last, limits.duration(*checked_ends(first, last), PEAKS), start)
 

@@ -5,24 +5,23 @@ import math
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
 from flex_control.trajectories.base import Reference, checked_points
-from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.motion_limits import MotionLimits
 from flex_control.trajectories.polynomials import PiecewisePolynomial
 
 GUESSED_PEAKS = (1.5, 6.0, 60.0)      # from point to point; the whole is scaled afterwards
 
 
 class InterpolatingSpline(PiecewisePolynomial):
-    """A spline of odd `DEGREE` through positions (k, n_joints) at times (k,) s.
-
-    present: the motion that it goes on from, in place of rest.
-    """
+    """A spline of odd `DEGREE` through points, from rest or the motion `present` to rest."""
 
     DEGREE: ClassVar[int] = 3
 
-    def __init__(self, times, positions, present: Reference | None = None) -> None:
+    def __init__(self, times: ArrayLike, positions: ArrayLike,
+                 present: Reference | None = None) -> None:
         times, positions = checked_points(times, positions)
         size = self.DEGREE + 1
         if len(times) == 1:
@@ -39,7 +38,8 @@ class InterpolatingSpline(PiecewisePolynomial):
         super().__init__(times, positions, np.stack(pieces, axis=1))
 
     @classmethod
-    def within(cls, limits: Limits, positions, start: float = 0.0) -> InterpolatingSpline:
+    def within(cls, limits: MotionLimits, positions: ArrayLike,
+               start: float = 0.0) -> InterpolatingSpline:
         """Through positions (k, n_joints) at times of its own choice, so that limits are kept and
         one is reached; ControlError if the path leaves the range of a joint.
 
@@ -56,10 +56,31 @@ class InterpolatingSpline(PiecewisePolynomial):
 
 
 class CubicSpline(InterpolatingSpline):
-    """Continuous acceleration, no speed at the ends: the least integral of its square."""
+    """Through points with the least integral of squared acceleration, which is continuous.
+
+    The speed is zero at both ends. Parameters as those of `QuinticSpline`.
+    """
 
 
 class QuinticSpline(InterpolatingSpline):
-    """Continuous snap, no speed and acceleration at the ends: minimum jerk through the points."""
+    """Through points with the least integral of squared jerk; the snap is continuous.
+
+    Speed and acceleration are zero at both ends.
+
+    Parameters
+    ----------
+    times : array-like, shape (k,)
+        Rising times, s.
+    positions : array-like, shape (k, n_joints)
+        Positions at those times, rad or m.
+    present : Reference, optional
+        The motion at the first point, in place of rest.
+
+    Examples
+    --------
+    >>> from flex_control import QuinticSpline
+    >>> QuinticSpline([0.0, 1.0, 2.0], [[0.0], [0.5], [1.0]]).sample(1.0).position.round(9)
+    array([0.5])
+    """
 
     DEGREE = 5

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.trajectories.base import checked_duration, checked_ends
-from flex_control.trajectories.limits import Limits
+from flex_control.trajectories.motion_limits import MotionLimits
 from flex_control.trajectories.polynomials import PiecewisePolynomial
 
 # Largest magnitudes of the derivatives of 10 u^3 - 15 u^4 + 6 u^5 on [0, 1]
@@ -12,13 +13,27 @@ PEAKS = (15.0 / 8.0, 10.0 / np.sqrt(3.0), 60.0)
 
 
 class MinimumJerk(PiecewisePolynomial):
-    """From `first` to `last` (n_joints,), beginning at `start` (s), taking `duration` (s).
+    """Rest to rest motion with the least integral of squared jerk.
 
     With u = (t - start) / duration the path is 10 u^3 - 15 u^4 + 6 u^5: the quintic whose speed
     and acceleration vanish at both ends (Flash and Hogan).
+
+    Parameters
+    ----------
+    first, last : array-like, shape (n_joints,)
+        Positions at the ends, rad or m.
+    duration, start : float
+        Duration of the motion and its first instant, s.
+
+    Examples
+    --------
+    >>> from flex_control import MinimumJerk
+    >>> MinimumJerk([0.0, 1.0], [1.0, 1.0], 2.0).sample(1.0).position
+    array([0.5, 1. ])
     """
 
-    def __init__(self, first, last, duration: float, start: float = 0.0) -> None:
+    def __init__(self, first: ArrayLike, last: ArrayLike, duration: float,
+                 start: float = 0.0) -> None:
         self.first, self.last = checked_ends(first, last)
         span = self.last - self.first
         none = np.zeros_like(span)
@@ -27,6 +42,7 @@ class MinimumJerk(PiecewisePolynomial):
                          np.array([[self.first, none, none, 10 * span, -15 * span, 6 * span]]))
 
     @classmethod
-    def within(cls, limits: Limits, first, last, start: float = 0.0) -> MinimumJerk:
+    def within(cls, limits: MotionLimits, first: ArrayLike, last: ArrayLike,
+               start: float = 0.0) -> MinimumJerk:
         """The quickest one that keeps the limits; ControlError if an end is outside them."""
         return cls(first, last, limits.duration(*checked_ends(first, last), PEAKS), start)

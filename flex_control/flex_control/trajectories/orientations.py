@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import root
 
 from flex_control.errors import ControlError
@@ -34,8 +35,9 @@ class OrientationSpline:
     The path does not depend on the choice of world or body axes, and needs no trigonometry.
     """
 
-    def __init__(self, times, rotations, first_velocity=(0.0, 0.0, 0.0),
-                 last_velocity=(0.0, 0.0, 0.0)) -> None:
+    def __init__(self, times: ArrayLike, rotations: ArrayLike,
+                 first_velocity: ArrayLike = (0.0, 0.0, 0.0),
+                 last_velocity: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         self._times, self._rotations = _checked(times, rotations)
         self.start, self.end = float(self._times[0]), float(self._times[-1])
         self._spans = np.diff(self._times)
@@ -116,7 +118,7 @@ def _turn(one: np.ndarray, other: np.ndarray, at: int) -> np.ndarray:
     return vector_parameters.from_rotation(relative)
 
 
-def _checked(times, rotations) -> tuple[np.ndarray, np.ndarray]:
+def _checked(times: ArrayLike, rotations: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     times, rotations = np.array(times, dtype=float), np.array(rotations, dtype=float)
     if times.ndim != 1 or len(times) < 2 or rotations.shape != (len(times), 3, 3):
         raise ControlError('orientations: expected at least two times and as many rotation '

@@ -4,17 +4,18 @@ from __future__ import annotations
 from bisect import bisect_right
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.trajectories.base import Reference, Trajectory, checked_points
 
 
 class SetPoints(Trajectory):
-    """Each of the positions (k, n_joints) is wanted from its time (k,) s on, without a ramp.
+    """Each of the positions (k, n_joints), rad or m, is the set-point from its time (k,) s on.
 
-    Between its steps it rests: limits of speed say nothing about it.
+    Between the steps the velocity is zero, so limits of speed do not apply to it.
     """
 
-    def __init__(self, times, positions) -> None:
+    def __init__(self, times: ArrayLike, positions: ArrayLike) -> None:
         self.times, self.positions = checked_points(times, positions)
         self.start, self.end = float(self.times[0]), float(self.times[-1])
         self._steps = self.times.tolist()

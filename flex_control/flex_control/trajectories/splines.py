@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.errors import ControlError
 from flex_control.trajectories.base import checked_points
@@ -11,13 +12,28 @@ from flex_control.trajectories.polynomials import PiecewisePolynomial
 
 
 class Splines(PiecewisePolynomial):
-    """Through positions (k, n_joints) at times (k,) s, as ROS's joint_trajectory_controller does.
+    """Through points, interpolated as ROS's joint_trajectory_controller does.
 
-    With velocities and accelerations (each (k, n_joints)) the pieces are quintic, with velocities
-    alone cubic, with neither straight.
+    With velocities and accelerations the pieces are quintic, with velocities alone cubic, with
+    neither straight.
+
+    Parameters
+    ----------
+    times : array-like, shape (k,)
+        Rising times, s.
+    positions, velocities, accelerations : array-like, shape (k, n_joints)
+        At those times, rad or m, and per s and s2; the last two are optional.
+
+    Examples
+    --------
+    >>> from flex_control import Splines
+    >>> Splines([0.0, 2.0], [[0.0], [1.0]]).sample(1.0).velocity
+    array([0.5])
     """
 
-    def __init__(self, times, positions, velocities=None, accelerations=None) -> None:
+    def __init__(self, times: ArrayLike, positions: ArrayLike,
+                 velocities: ArrayLike | None = None,
+                 accelerations: ArrayLike | None = None) -> None:
         times, positions = checked_points(times, positions)
         if accelerations is not None and velocities is None:
             raise ControlError('accelerations without velocities: give both, or neither')

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.trajectories.base import Reference, checked_duration
 from flex_control.trajectories.polynomials import PiecewisePolynomial
@@ -19,7 +20,7 @@ class Stop(PiecewisePolynomial):
     """
 
     def __init__(self, present: Reference, duration: float, start: float = 0.0,
-                 lower=-np.inf, upper=np.inf) -> None:
+                 lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
         duration = checked_duration(duration)
         for _ in range(ATTEMPTS):
             pieces = _braking(present, duration)

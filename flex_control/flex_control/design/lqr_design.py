@@ -1,0 +1,177 @@
+"""Gains of the linear quadratic regulator at one pose, in pieces."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flex_control.design.rank_tests import unreachable
+from flex_control.design.rest_model import RestModel
+from flex_control.design.riccati import riccati
+from flex_control.design.sampling import exponential_and_gramian
+from flex_control.errors import ControlError
+from flex_control.incremental import Pieces, finish
+from flex_dynamics import Model
+
+POSES = 64
+LEAST_DAMPING = 1e-3     # ratio that every mode with a spring has at least in a design
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What costs one unit: each error as large as stated, each effort as large as stated."""
+
+    tip_error: float        # m, every component of every tip's place
+    joint_error: float      # rad or m, every joint
+    energy: float           # J, kinetic energy of the motion about the wanted one
+    effort: np.ndarray      # (n_joints,) N m or N beyond what the wanted motion takes
+    effort_time: float      # s: an effort that changes by `effort` in this time costs one unit
+    integral_time: float    # s: the time integral of an error costs 1/integral_time of it; 0: none
+    highest_mode: float     # rad/s: faster modes are left alone
+
+
+@dataclass(frozen=True)
+class LqrGains:
+    """u+ = u - state @ (dq, dv) - integral @ z - effort @ u,  dz/dt = error @ dq."""
+
+    state: np.ndarray       # (n_joints, 2 n)
+    integral: np.ndarray    # (n_joints, n_joints)
+    effort: np.ndarray      # (n_joints, n_joints)
+    error: np.ndarray       # (n_joints, n)
+
+
+def tip_frames(model: Model) -> list[str]:
+    """The links at the ends of the tree."""
+    parents = {joint.parent for joint in model.robot.joints}
+    return [link.name for link in model.robot.links if link.name not in parents]
+
+
+def longest_reach(model: Model) -> np.ndarray:
+    """Largest speed of a tip per speed of each joint (n_joints,), m/rad or 1, over 64 poses.
+
+    The poses are drawn once for all with a fixed seed, and the stretched one is among them.
+    """
+    q = np.zeros((POSES, model.n))
+    q[1:, :model.n_joints] = np.random.default_rng(0).uniform(-np.pi, np.pi,
+                                                              (POSES - 1, model.n_joints))
+    reach = np.zeros(model.n_joints)
+    for frame in tip_frames(model):
+        for pose in q:
+            speeds = np.linalg.norm(model.jacobian(pose, frame)[:3, :model.n_joints], axis=0)
+            reach = np.maximum(reach, speeds)
+    # a joint whose axis runs through every tip still turns something
+    return np.maximum(reach, 1e-3 * reach.max(initial=1e-3))
+
+
+def soft_force(model: Model) -> float:
+    """Force (N) on a tip that moves it by 1 % of the longest reach in its softest direction, the
+    stretched arm's joints locked; at most the weight of what moves, for arms that hardly bend.
+
+    What is a large force depends on the arm: it is 70 N for the 4-joint arm, 0.17 N for the
+    laboratory's strip.
+    """
+    q, joints = np.zeros(model.n), model.n_joints
+    weight = max(9.81 * model.first_moment(q)[0], 1e-3)
+    if model.n == joints:
+        return weight
+    stiffness = np.asarray(model.stiffness_matrix())[joints:, joints:]
+    softness = 0.0
+    for frame in tip_frames(model):
+        J = model.jacobian(q, frame)[:3, joints:]
+        softness = max(softness, float(np.linalg.norm(J @ np.linalg.solve(stiffness, J.T), 2)))
+    reach = float(longest_reach(model).max())
+    return min(weight, 0.01 * reach / softness) if softness > 0.0 else weight
+
+
+def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) -> Pieces[LqrGains]:
+    """Gains at the pose of `rest` for updates every `period` (s); ControlError if there are none.
+
+    Minimises the time integral of
+        |tip|^2 / tip_error^2 + |joints|^2 / joint_error^2 + T / energy + |u / effort|^2
+        + |du/dt effort_time / effort|^2 + |z|_W^2 / integral_time^2
+    over efforts u held between updates, exactly sampled, cross terms included. T is kinetic
+    energy, W = J'J / tip_error^2 + 1 / joint_error^2 with J the tips' Jacobian for rigid links,
+    and z the time integral of the joint errors that would best explain those of tips and joints:
+    W^-1 (J' tip / tip_error^2 + joints / joint_error^2). So z is well defined in every pose,
+    stretched out too. The integrator stops when no joint motion can reduce the tip error.
+
+    The cost of du/dt rolls the gain off (Gupta's frequency shaping). Without it a joint with no
+    rotor inertia gets gains that hold at the very pose of the design only: 0.05 rad beside it the
+    4-joint arm's light modes grow by a third in each millisecond.
+    """
+    n, joints = model.n, model.n_joints
+    modes = rest.kept(weights.highest_mode)
+    tips = np.vstack([model.jacobian(rest.q, frame)[:3] for frame in tip_frames(model)])
+    tips = tips / weights.tip_error
+    holds = np.eye(joints, n) / weights.joint_error
+    rows = np.vstack((tips, holds))
+    pull = rows[:, :joints]
+    W = pull.T @ pull
+    error = np.linalg.solve(W, pull.T @ rows)
+    yield
+
+    to_positions = rest.shapes[:, :modes] / rest.scale[:modes]
+    A, B = _damped(rest, modes)
+    states, integrals = 2 * modes, joints if weights.integral_time > 0.0 else 0
+    size = states + integrals + joints
+    system, cost = np.zeros((size, size)), np.zeros((size, size))
+    system[:states, :states], system[:states, -joints:] = A, B
+    outputs = rows @ to_positions
+    cost[:modes, :modes] = outputs.T @ outputs
+    cost[modes:states, modes:states] = np.eye(modes) * (0.5 / weights.energy)
+    if integrals:
+        at = slice(states, states + integrals)
+        system[at, :modes] = error @ to_positions
+        cost[at, at] = W / weights.integral_time**2
+    cost[-joints:, -joints:] = np.diag(1.0 / weights.effort**2)
+    yield
+    transposed, summed = yield from exponential_and_gramian(system.T, cost, period)
+    # The effort u is a state, its change at an update the input.
+    F = transposed.T.copy()
+    G = F[:, -joints:].copy()
+    change = np.diag((weights.effort_time / weights.effort)**2) / period
+    gain = yield from riccati(F, G, summed, summed[-joints:, -joints:] + change,
+                              summed[:, -joints:])
+    projection = rest.projection[:modes]
+    state = np.hstack((gain[:, :modes] @ (rest.scale[:modes, None] * projection),
+                       gain[:, modes:states] @ projection))
+    integral = gain[:, states:-joints] if integrals else np.zeros((joints, joints))
+    return LqrGains(state, integral, gain[:, -joints:], error)
+
+
+def _damped(rest: RestModel, modes: int) -> tuple[np.ndarray, np.ndarray]:
+    """State space of the first modes, each with a little damping.
+
+    Without it there would be no gains at poses where no joint can reach a vibration, as the
+    sideways one of an upright arm.
+    """
+    A, B = rest.state_space(modes)
+    least = np.where(rest.squares[:modes] > 0.0, 2.0 * LEAST_DAMPING * rest.scale[:modes], 0.0)
+    A[range(modes, 2 * modes), range(modes, 2 * modes)] -= least
+    return A, B
+
+
+def refuse_unreachable(model: Model, rest: RestModel, highest: float, period: float) -> None:
+    """ControlError that names the coordinate if a mode grows and does not follow the efforts."""
+    modes = rest.kept(highest)
+    A, B = _damped(rest, modes)
+    size = 2 * modes + B.shape[1]
+    system = np.zeros((size, size))
+    system[:2 * modes, :2 * modes], system[:2 * modes, 2 * modes:] = A, B
+    sampled, _ = finish(exponential_and_gramian(system, np.zeros((size, size)), period))
+    lost = unreachable(sampled[:2 * modes, :2 * modes], sampled[:2 * modes, 2 * modes:])
+    if lost is None:
+        return
+    mode = int(np.argmax(lost[:modes] + lost[modes:]))
+    name = main_coordinate(model, rest, mode)
+    raise ControlError(
+        f'{name} is out of reach of the joint efforts: its mode of '
+        f'{np.sqrt(abs(rest.squares[mode])) / (2.0 * np.pi):.3g} Hz grows by itself and no joint '
+        f'moves it at this pose (sampled every {period:g} s); hold another pose, or make the link '
+        'stiffer')
+
+
+def main_coordinate(model: Model, rest: RestModel, mode: int) -> str:
+    """Name of the coordinate that holds the largest share of a mode's energy."""
+    shape = rest.shapes[:, mode]
+    return model.names[int(np.argmax(np.abs(shape * (rest.M @ shape))))]

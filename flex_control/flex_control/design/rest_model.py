@@ -1,0 +1,80 @@
+"""The robot linearised about rest: M dv/dt + D v + K dq = B dtau, and its modes."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from flex_control.incremental import Pieces
+from flex_dynamics import Model
+
+STEP = 1e-4          # rad, m or amplitude: second-order differences of g are good to 1e-8 with it
+LEAST_RATE = 1.0     # rad/s: scales the positions of modes that no spring holds
+
+
+@dataclass(frozen=True)
+class RestModel:
+    """Second-order terms at an equilibrium q (n,), and mass-normalised modes.
+
+    M, K, D (n, n): K has the slope of gravity, K and D what the drives add. shapes (n, n): columns
+    phi with phi' M phi = 1, phi' K phi = squares (n,), rising, (rad/s)^2, negative where the arm
+    would fall. Scaled coordinates z = (scale * p, dp/dt) with p = shapes' M dq have energy 1/2 z'z
+    for every mode with a spring: numbers of one size, from joints to modes of a kilohertz.
+    """
+
+    q: np.ndarray
+    M: np.ndarray
+    K: np.ndarray
+    D: np.ndarray
+    B: np.ndarray
+    shapes: np.ndarray
+    squares: np.ndarray
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Rates (n,), rad/s, by which positions of modes are scaled."""
+        return np.sqrt(np.maximum(np.abs(self.squares), LEAST_RATE**2))
+
+    @property
+    def projection(self) -> np.ndarray:
+        """shapes' M (n, n): positions or speeds of coordinates to those of modes."""
+        return self.shapes.T @ self.M
+
+    def kept(self, highest: float) -> int:
+        """How many modes lie below `highest` (rad/s)."""
+        return int(np.searchsorted(self.squares, highest**2))
+
+    def state_space(self, modes: int) -> tuple[np.ndarray, np.ndarray]:
+        """A (2 m, 2 m), B (2 m, n_joints) of the first m = `modes` modes in scaled coordinates."""
+        scale, shapes = self.scale[:modes], self.shapes[:, :modes]
+        A = np.zeros((2 * modes, 2 * modes))
+        A[:modes, modes:] = np.diag(scale)
+        A[modes:, :modes] = np.diag(-self.squares[:modes] / scale)
+        A[modes:, modes:] = -shapes.T @ self.D @ shapes
+        return A, np.vstack((np.zeros((modes, self.B.shape[1])), shapes.T @ self.B))
+
+
+def rest_model(model: Model, q: np.ndarray, drive_stiffness: np.ndarray,
+               drive_damping: np.ndarray) -> Pieces[RestModel]:
+    """Linearise at the equilibrium q (n,) with drives (n_joints,) closed; in pieces.
+
+    The same as `model.linearize` at rest, but without Coulomb friction, whose slope at rest would
+    promise a damping that motion does not have.
+    """
+    n, still = model.n, np.zeros(model.n)
+    B = np.asarray(model.input_matrix(q))
+    slope = np.zeros((n, n))
+    for j in range(n):
+        offset = np.zeros(n)
+        offset[j] = STEP
+        slope[:, j] = (model.bias_force(q + offset, still)
+                       - model.bias_force(q - offset, still)) / (2.0 * STEP)
+        yield
+    K = model.stiffness_matrix() + 0.5 * (slope + slope.T) + (B * drive_stiffness) @ B.T
+    D = model.damping_matrix() + (B * drive_damping) @ B.T
+    M = model.mass_matrix(q)
+    yield
+    squares, shapes = eigh(K, M, check_finite=False)
+    yield
+    return RestModel(q.copy(), M, K, D, B, shapes, squares)

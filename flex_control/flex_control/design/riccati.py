@@ -1,0 +1,45 @@
+"""Discrete algebraic Riccati equation by doubling."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.errors import ControlError
+from flex_control.incremental import Pieces
+
+MOST_DOUBLINGS = 40
+TOLERANCE = 1e-10
+
+
+def riccati(F: np.ndarray, G: np.ndarray, Q: np.ndarray, R: np.ndarray,
+            N: np.ndarray) -> Pieces[np.ndarray]:
+    """Gain K (inputs, k) of u = -K x that minimises the sum of x'Q x + u'R u + 2 x'N u; in pieces.
+
+    x+ = F x + G u. The structure-preserving doubling algorithm (Chu, Fan, Lin and Wang 2004):
+    after i steps it has looked 2^i periods ahead, and converges quadratically if (F, G) is
+    stabilisable.
+    """
+    size = len(F)
+    least = np.linalg.solve(R, np.hstack((N.T, G.T)))
+    A = F - G @ least[:, :size]
+    ahead = G @ least[:, size:]
+    cost = Q - N @ least[:, :size]
+    identity = np.eye(size)
+    yield
+    for _ in range(MOST_DOUBLINGS):
+        solved = np.linalg.solve(identity + ahead @ cost, np.hstack((A, ahead @ A.T)))
+        yield
+        through = solved[:, :size]
+        with np.errstate(over='ignore', invalid='ignore'):    # told below
+            change = A.T @ (cost @ through)
+        ahead = ahead + A @ solved[:, size:]
+        A = A @ through
+        cost = cost + 0.5 * (change + change.T)
+        ahead = 0.5 * (ahead + ahead.T)
+        if not np.isfinite(cost).all():
+            break
+        yield
+        if np.abs(change).max() <= TOLERANCE * np.abs(cost).max():
+            return np.linalg.solve(R + G.T @ cost @ G, G.T @ cost @ F + N.T)
+    raise ControlError(
+        f'Riccati equation: no solution in {MOST_DOUBLINGS} doublings: a motion that does not '
+        'decay is out of reach of the efforts or costs nothing; weigh it, or damp it')

@@ -1,0 +1,39 @@
+"""A warning if a motion needs more effort than a motor has."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.incremental import Pieces
+from flex_control.trajectories.base import Trajectory
+from flex_dynamics import Model
+
+SAMPLES = 61          # along the motion
+AT_ONCE = 3           # samples in a piece
+LEAST = 1e-9          # N m or N, in place of a limit of zero: a joint without a motor
+
+
+def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
+    """A warning that names the joint whose effort limit a motion exceeds, with straight links and
+    no vibration; empty if there is none. In pieces."""
+    joints = model.n_joints
+    limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
+    most = np.array([limits.get(name, np.inf) for name in model.names[:joints]])
+    if not np.isfinite(most).any():
+        return ''
+    q, v, a = np.zeros((3, model.n))
+    largest = np.zeros(joints)
+    for at, time in enumerate(np.linspace(trajectory.start, trajectory.end, SAMPLES)):
+        wanted = trajectory.sample(time)
+        q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
+                                              wanted.acceleration)
+        largest = np.maximum(largest, np.abs(model.inverse_dynamics(q, v, a)[:joints]))
+        if at % AT_ONCE == AT_ONCE - 1:
+            yield
+    if (largest <= most).all():
+        return ''
+    at = int(np.argmax(largest / np.maximum(most, LEAST)))
+    unit = {joint.name: 'N' if joint.type == 'prismatic' else 'N m'
+            for joint in model.robot.joints}[model.names[at]]
+    needed = float(f'{largest[at]:.3g}')
+    return (f'the motion needs {needed:g} {unit} of {model.names[at]}, whose limit is '
+            f'{most[at]:g}: the joint will lag behind; give the motion more time')

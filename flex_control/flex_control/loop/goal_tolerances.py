@@ -1,0 +1,80 @@
+"""Path and goal tolerances of a trajectory, as in ROS's joint_trajectory_controller."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from flex_control.trajectories import Reference, Trajectory
+
+# As in control_msgs/action/FollowJointTrajectory
+SUCCESSFUL = 0
+INVALID_GOAL = -1
+INVALID_JOINTS = -2
+OLD_HEADER_TIMESTAMP = -3
+PATH_TOLERANCE_VIOLATED = -4
+GOAL_TOLERANCE_VIOLATED = -5
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """Largest errors of position and velocity, each (n_joints,), infinite where there is none.
+
+    path: during the motion; goal: at its end. goal_time (s) after the end is the latest arrival;
+    0: no time limit. Positions in rad or m, velocities in rad/s or m/s.
+    """
+
+    path_position: np.ndarray
+    path_velocity: np.ndarray
+    goal_position: np.ndarray
+    goal_velocity: np.ndarray
+    goal_time: float = 0.0
+
+
+class Verdict(NamedTuple):
+    """How a motion ended: an error code of FollowJointTrajectory, and a message."""
+
+    code: int
+    text: str
+
+
+class GoalMonitor:
+    """Checks the tracking errors of a trajectory at every state.
+
+    Before the end of the trajectory the errors must be within the path tolerances. After it, the
+    first state within the goal tolerances is a success; without one until goal_time has passed,
+    the goal fails.
+    """
+
+    def __init__(self, trajectory: Trajectory, tolerances: Tolerances,
+                 names: tuple[str, ...]) -> None:
+        self.trajectory, self.tolerances, self._names = trajectory, tolerances, names
+
+    def judge(self, time: float, wanted: Reference, position: np.ndarray,
+              velocity: np.ndarray) -> Verdict | None:
+        """The verdict at `time` (s) with the measured position and velocity (n_joints,), or None
+        while the motion goes on."""
+        given, end = self.tolerances, self.trajectory.end
+        errors = np.abs(wanted.position - position), np.abs(wanted.velocity - velocity)
+        if time < end:
+            far = self._beyond(errors, (given.path_position, given.path_velocity))
+            return Verdict(PATH_TOLERANCE_VIOLATED, f'path tolerance: {far} at {time:.3f} s'
+                           ) if far else None
+        far = self._beyond(errors, (given.goal_position, given.goal_velocity))
+        if not far:
+            return Verdict(SUCCESSFUL, '')
+        if given.goal_time and time - end > given.goal_time:
+            return Verdict(GOAL_TOLERANCE_VIOLATED, f'goal tolerance: {far}, {time - end:.3f} s '
+                           f'after the end, where {given.goal_time:g} s are allowed')
+        return None
+
+    def _beyond(self, errors: tuple[np.ndarray, np.ndarray],
+                tolerances: tuple[np.ndarray, np.ndarray]) -> str:
+        """A description of the first error that is too large; empty if none is."""
+        for what, error, most in zip(('position', 'velocity'), errors, tolerances):
+            if (error > most).any():
+                at = int(np.flatnonzero(error > most)[0])
+                return (f'{self._names[at]}, {what}: expected an error of at most {most[at]:g}, '
+                        f'found {error[at]:g}')
+        return ''

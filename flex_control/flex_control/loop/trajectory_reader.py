@@ -1,0 +1,201 @@
+"""Trajectory messages to trajectories, or a refusal with the reason and its error code."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flex_control.errors import ControlError
+from flex_control.loop.goal_tolerances import (
+    INVALID_GOAL,
+    INVALID_JOINTS,
+    OLD_HEADER_TIMESTAMP,
+    Tolerances,
+)
+from flex_control.trajectories import (
+    MotionLimits,
+    QuinticSpline,
+    Reference,
+    SetPoints,
+    Splines,
+    Trajectory,
+)
+from flex_control.trajectories.trajectory_points import TrajectoryPoints
+
+LARGEST = 1e9         # of positions, velocities and accelerations, in SI units
+NO_LIMIT = -1.0       # in a JointTolerance; zero means the default
+
+
+class GoalError(ControlError):
+    """A motion that is refused; `code` is that of control_msgs/action/FollowJointTrajectory."""
+
+    def __init__(self, text: str, code: int = INVALID_GOAL) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class TrajectoryReader:
+    """Reads trajectory_msgs/JointTrajectory for the joints `names`.
+
+    interpolation: `splines` as joint_trajectory_controller has them, `minimum_jerk` through the
+    positions alone, or `none`, each point a set-point from its time on. partial: a message may
+    name some joints; the others stay. stretch: a motion beyond the limits takes more time; else
+    it is refused.
+    """
+
+    names: tuple[str, ...]
+    limits: MotionLimits
+    interpolation: str = 'splines'
+    partial: bool = False
+    stretch: bool = False
+
+    def read(self, message: Any, now: float, present: Reference) -> Trajectory:
+        """The motion that a message, or TrajectoryPoints, ask for; GoalError if it is refused.
+
+        now (s) is the time of the last state, present the reference at it. The motion begins
+        there: points that are not after `now` are left out, unless all are set-points.
+        """
+        try:
+            points = (message if isinstance(message, TrajectoryPoints)
+                      else TrajectoryPoints.of(message))
+            return self._read(points, now, present)
+        except GoalError:
+            raise
+        except ControlError as error:
+            raise GoalError(str(error)) from None
+
+    def _read(self, points: TrajectoryPoints, now: float, present: Reference) -> Trajectory:
+        places = self._places(points.names)
+        times = self._times(points, now)
+        still = np.zeros(len(self.names))
+        positions = _values(points, 'positions', places, present.position)
+        velocities = _values(points, 'velocities', places, still)
+        accelerations = _values(points, 'accelerations', places, still)
+        if positions is None:
+            raise GoalError('positions: expected one number a joint in every point, found none')
+        if points.effort is not None:
+            raise GoalError('effort: expected none, as the controller computes the efforts')
+        if velocities is not None and velocities[-1].any():
+            raise GoalError('velocities: expected zero in the last point, found '
+                            f'{velocities[-1][places]}')
+        self.limits.check_range(positions[:, places], places)
+        if self.interpolation == 'none':
+            return SetPoints(times, positions)
+        left = times > now
+        if not left.any():
+            return self._step(now, positions[-1], present)
+        through = np.vstack((present.position, positions[left]))
+        rates = [None if values is None else np.vstack((begin, values[left]))
+                 for values, begin in ((velocities, present.velocity),
+                                       (accelerations, present.acceleration))]
+        times = np.insert(times[left], 0, now)
+        trajectory: Trajectory
+        if self.interpolation == 'minimum_jerk':
+            trajectory = QuinticSpline(times, through, present)
+        else:
+            trajectory = Splines(times, through, *rates)
+        limits = self._from(present)
+        if self.stretch:
+            return limits.stretched(trajectory)
+        limits.check(trajectory)
+        return trajectory
+
+    def _from(self, present: Reference) -> MotionLimits:
+        """Limits with the present position inside, so that there is a way back into them."""
+        return replace(self.limits, lower=np.minimum(self.limits.lower, present.position),
+                       upper=np.maximum(self.limits.upper, present.position))
+
+    def _step(self, now: float, position: np.ndarray, present: Reference) -> Trajectory:
+        far = (position != present.position) & np.isfinite(self.limits.velocity)
+        if far.any():
+            name = self.names[int(np.flatnonzero(far)[0])]
+            raise GoalError(f'{name}: expected a point after now, as its velocity has a limit, '
+                            'found one with no time to get there')
+        return SetPoints([now], [position])
+
+    def _places(self, given: Sequence[str]) -> list[int]:
+        unknown = [name for name in given if name not in self.names]
+        if unknown or not given:
+            found = repr(unknown[0]) if unknown else 'none'
+            raise GoalError(f'joint_names: expected some of {", ".join(self.names)}, found '
+                            f'{found}', INVALID_JOINTS)
+        if len(set(given)) != len(given):
+            raise GoalError('joint_names: a joint is named twice', INVALID_JOINTS)
+        missing = [name for name in self.names if name not in given]
+        if missing and not self.partial:
+            raise GoalError(f'joint_names: expected all {len(self.names)} joints, as '
+                            f'allow_partial_joints_goal is not set, but {missing[0]!r} is missing',
+                            INVALID_JOINTS)
+        return [self.names.index(name) for name in given]
+
+    def _times(self, points: TrajectoryPoints, now: float) -> np.ndarray:
+        if not len(points):
+            raise GoalError('points: expected at least one, found none')
+        stamp, steps = points.stamp, points.steps
+        if steps[0] < 0.0:
+            raise GoalError(f'time_from_start: expected at least 0, found {steps[0]:g} s')
+        if (np.diff(steps) <= 0.0).any():
+            at = int(np.flatnonzero(np.diff(steps) <= 0.0)[0])
+            raise GoalError(f'time_from_start: expected to rise, found {steps[at + 1]:g} s in '
+                            f'point {at + 2} after {steps[at]:g} s')
+        if stamp and stamp + steps[-1] < now:
+            raise GoalError(f'header.stamp: the last point is at {stamp + steps[-1]:g} s, before '
+                            f'the present, {now:g} s', OLD_HEADER_TIMESTAMP)
+        return (stamp or now) + steps
+
+
+def read_tolerances(goal: Any, names: Sequence[str], defaults: Tolerances) -> Tolerances:
+    """The tolerances of a FollowJointTrajectory goal; GoalError if one cannot be."""
+    if goal.component_path_tolerance or goal.component_goal_tolerance or len(
+            goal.multi_dof_trajectory.joint_names):
+        raise GoalError('multi-dof trajectories and tolerances: expected none, as all joints here '
+                        'have one degree of freedom')
+    fields = {}
+    for kind, given in (('path', goal.path_tolerance), ('goal', goal.goal_tolerance)):
+        for what in ('position', 'velocity'):
+            values = np.array(getattr(defaults, f'{kind}_{what}'))
+            for one in given:
+                at = _place(one.name, names, kind)
+                values[at] = _tolerance(getattr(one, what), values[at], one.name, kind)
+            fields[f'{kind}_{what}'] = values
+    allowed = goal.goal_time_tolerance.sec + 1e-9 * goal.goal_time_tolerance.nanosec
+    if allowed < 0.0 and allowed != NO_LIMIT:
+        raise GoalError(f'goal_time_tolerance: expected at least 0 s, or -1 for no limit, found '
+                        f'{allowed:g}')
+    goal_time = defaults.goal_time if allowed == 0.0 else max(allowed, 0.0)
+    return Tolerances(**fields, goal_time=goal_time)
+
+
+def _place(name: str, names: Sequence[str], kind: str) -> int:
+    if name not in names:
+        raise GoalError(f'{kind}_tolerance: expected some of {", ".join(names)}, found {name!r}',
+                        INVALID_JOINTS)
+    return list(names).index(name)
+
+
+def _tolerance(given: float, default: float, name: str, kind: str) -> float:
+    if not (given >= 0.0 or given == NO_LIMIT):
+        raise GoalError(f'{kind}_tolerance of {name}: expected a positive number, 0 for the '
+                        f'default or -1 for no limit, found {given:g}')
+    return np.inf if given == NO_LIMIT else given or default
+
+
+def _values(points: TrajectoryPoints, what: str, places: list[int],
+            others: np.ndarray) -> np.ndarray | None:
+    """One row a point, with `others` for joints that are not named; None if no point has it."""
+    rows: np.ndarray | None = getattr(points, what)
+    if rows is None:
+        return None
+    if rows.shape[1] != len(places):
+        raise GoalError(f'point 1, {what}: expected {len(places)} numbers, one a joint, found '
+                        f'{rows.shape[1]}')
+    good = (np.abs(rows) <= LARGEST).all(axis=1)
+    if not good.all():
+        raise GoalError(f'point {int(np.argmin(good)) + 1}, {what}: expected finite numbers of at '
+                        f'most {LARGEST:g}')
+    values = np.tile(others, (len(rows), 1))
+    values[:, places] = rows
+    return values

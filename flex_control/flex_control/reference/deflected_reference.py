@@ -1,0 +1,76 @@
+"""The quasi-static deflection and the efforts of a desired joint motion."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.trajectories.base import Reference
+from flex_dynamics import Model
+from flex_dynamics.model.analysis import derivative
+
+MOST_SWEEPS = 20
+CLOSE = 1e-10            # change of the deflection at which sweeps end
+FAST = 0.02              # rad or m between two updates: a jump, which has no speed
+
+
+class DeflectedReference:
+    """Elastic coordinates and efforts of a joint motion, quasi-statically.
+
+    Solves  M a + C v + D v + K q + g = B tau  with the joints' wanted position, velocity and
+    acceleration and elastic coordinates at rest. One factored slope serves all
+    sweeps, and each update starts from the one before: in motion one sweep does.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.q, self.v = np.zeros(model.n), np.zeros(model.n)
+        self._a = np.zeros(model.n)
+        self.effort = np.zeros(model.n_joints)
+        self._inputs = np.asarray(model.input_matrix())
+        still = np.zeros(model.n)
+        joints = model.n_joints
+        slope = derivative(lambda q: model.inverse_dynamics(q, still, still), still, 1e-4)
+        self._inverse = np.linalg.inv(np.hstack((slope[:, joints:], -self._inputs)))
+        self._last: Reference | None = None
+        self._settled = False
+
+    def reset(self) -> None:
+        """Forget the motion before, so that what follows is the same as from a new object."""
+        self.q[:], self.v[:] = 0.0, 0.0
+        self.effort = np.zeros(self._model.n_joints)
+        self._last, self._settled = None, False
+
+    def move_to(self, reference: Reference, period: float) -> None:
+        """Set q, v (n,) and effort (n_joints,) for the wanted motion, `period` (s) after the last.
+
+        Speeds of elastic coordinates are differences between updates; none after a jump.
+        """
+        last = self._last
+        if self._settled and last is not None and _same(last, reference):
+            return
+        joints = self._model.n_joints
+        before = self.q[joints:].copy()
+        jump = (last is None or period <= 0.0
+                or np.abs(reference.position - last.position).max(initial=0.0) > FAST)
+        self.q[:joints], self.v[:joints] = reference.position, reference.velocity
+        self._a[:joints] = reference.acceleration
+        # Differences fed back into the deflection they come from would grow.
+        self.v[joints:] = 0.0
+        most = MOST_SWEEPS if jump or (last is not None and _same(last, reference)) else 1
+        for _ in range(most):
+            left = self._model.inverse_dynamics(self.q, self.v, self._a)
+            step = self._inverse @ (left - self._inputs @ self.effort)
+            self.q[joints:] -= step[:-joints]
+            self.effort = self.effort - step[-joints:]
+            if np.abs(step[:-joints]).max(initial=0.0) < CLOSE:
+                break
+        resting = not (reference.velocity.any() or reference.acceleration.any())
+        if not (jump or resting):
+            self.v[joints:] = (self.q[joints:] - before) / period
+        self._settled = resting and bool(np.abs(step[:-joints]).max(initial=0.0) < CLOSE)
+        self._last = reference
+
+
+def _same(one: Reference, other: Reference) -> bool:
+    return one is other or (np.array_equal(one.position, other.position)
+                            and np.array_equal(one.velocity, other.velocity)
+                            and np.array_equal(one.acceleration, other.acceleration))

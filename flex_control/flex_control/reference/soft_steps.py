@@ -1,0 +1,81 @@
+"""Steps of a reference as smooth motions, for control laws that are linear about it."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_control.design.gains import FASTEST, first_frequency
+from flex_control.trajectories.base import Reference
+from flex_control.trajectories.splines import Splines
+from flex_dynamics import Model
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
+
+LEAST = 0.01              # rad or m: less than this is no step
+MARGIN = 1.5              # of the way that the speed explains
+PERIODS = 2.0             # of the first mode: a quintic as long as this hardly shakes it
+SHARE_OF_LIMIT = 0.5      # of the efforts, for the acceleration alone
+MOST_SPEED = 1.875        # of a quintic from 0 to 1 in unit time
+MOST_ACCELERATION = 5.774
+
+
+class SoftSteps:
+    """Follows a reference, and makes steps of its position smooth, over a time T.
+
+    Subtracted from the reference is the quintic that begins with the jump (and what was left of
+    one before, with its speed and acceleration) and ends in nothing. T is `duration` (s), or if
+    that is 0 what the jump takes: two periods of the first mode, the speed limits, and half of the
+    effort limits for the largest inertia.
+    """
+
+    def __init__(self, model: Model, duration: float = 0.0) -> None:
+        self.duration = duration
+        limits = {joint.name: joint.limits for joint in model.robot.joints}
+        names = model.names[:model.n_joints]
+        speed = np.array([limits[name].velocity if name in limits else 0.0 for name in names])
+        effort = np.array([limits[name].effort if name in limits else 0.0 for name in names])
+        self._speed = np.where(speed > 0.0, speed, np.inf)
+        self._acceleration = np.where(effort > 0.0, SHARE_OF_LIMIT * effort
+                                      / largest_joint_inertia(model), np.inf)
+        self._least = PERIODS * 2.0 * np.pi / min(first_frequency(model), 2.0 * FASTEST)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the motion: the next reference follows none."""
+        self._last: Reference | None = None
+        self._step: Splines | None = None
+        self._since = 0.0
+
+    def follow(self, reference: Reference, joints: np.ndarray, period: float) -> Reference:
+        """The motion to follow, `period` (s) after the last one; the first begins where the
+        robot's joints (n_joints,) are."""
+        last, self._last = self._last, reference
+        self._since += period
+        if self._step is not None and self._since >= self._step.end:
+            self._step = None
+        if last is None:
+            jump, room = reference.position - joints, LEAST
+        else:
+            jump = reference.position - last.position
+            speed = np.maximum(np.abs(reference.velocity), np.abs(last.velocity))
+            room = LEAST + MARGIN * speed * period
+        if (np.abs(jump) > room).any():
+            left = self._left()
+            begin = left.position + jump, left.velocity, left.acceleration
+            self._step = Splines([0.0, self._time(begin[0])],
+                                 *(np.array([one, np.zeros_like(one)]) for one in begin))
+            self._since = 0.0
+        if self._step is None:
+            return reference
+        left = self._left()
+        return Reference(*(reference.derivative(k) - left.derivative(k) for k in range(5)))
+
+    def _left(self) -> Reference:
+        assert self._last is not None
+        return (Reference.at_rest(np.zeros_like(self._last.position)) if self._step is None
+                else self._step.sample(self._since))
+
+    def _time(self, jump: np.ndarray) -> float:
+        if self.duration > 0.0:
+            return self.duration
+        size = np.abs(jump)
+        return float(max(self._least, np.max(MOST_SPEED * size / self._speed),
+                         np.sqrt(np.max(MOST_ACCELERATION * size / self._acceleration))))

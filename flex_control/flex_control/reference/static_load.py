@@ -1,0 +1,50 @@
+"""Efforts that hold a robot at rest, with its deflection, fast enough for every update."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_dynamics import Model
+
+MOST_SWEEPS = 20
+TOLERANCE = 1e-9
+
+
+class StaticLoad:
+    """Solves K q + g(q) = B tau for the efforts and the elastic part of q at given joints.
+
+    The unknowns enter linearly but for g, which changes little with deflection: sweeps with one
+    inverse, each from the last pose's deflection, replace Newton's method.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        joints = model.n_joints
+        stiffness = model.stiffness_matrix()
+        self._joint_stiffness = stiffness[:, :joints]
+        matrix = np.hstack((stiffness[:, joints:], -model.input_matrix(np.zeros(model.n))))
+        self._inverse = np.linalg.inv(matrix)
+        self._q = np.zeros(model.n)
+        self._still = np.zeros(model.n)
+        self._efforts = np.zeros(joints)
+        self._asked: np.ndarray | None = None
+
+    def efforts(self, joints: np.ndarray) -> np.ndarray:
+        """Efforts (n_joints,) that hold the joints (n_joints,) against gravity."""
+        return self.equilibrium(joints)[1]
+
+    def equilibrium(self, joints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates (n,) of the robot at rest with these joints, and the efforts (n_joints,)
+        that hold it; both are overwritten by the next call."""
+        if self._asked is not None and np.array_equal(self._asked, joints):
+            return self._q, self._efforts
+        count = self._model.n_joints
+        self._q[:count] = joints
+        for _ in range(MOST_SWEEPS):
+            load = self._model.bias_force(self._q, self._still)
+            solved = self._inverse @ (-load - self._joint_stiffness @ joints)
+            change = np.abs(solved[:-count] - self._q[count:]).max(initial=0.0)
+            self._q[count:] = solved[:-count]
+            if change < TOLERANCE:
+                break
+        self._asked, self._efforts = np.array(joints), solved[-count:]
+        return self._q, self._efforts
