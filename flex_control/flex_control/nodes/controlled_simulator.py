@@ -7,9 +7,7 @@ can, `sync: free` by the wall clock. The topics are for those who look on, at `p
 """
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -20,7 +18,7 @@ from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.drive_client import parameters_of
 from flex_dynamics.model.model import Terms
 from flex_dynamics.nodes.simulator import Simulator
-from flex_dynamics.nodes.simulator.commands import TopicCommands
+from flex_dynamics.nodes.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS
 from flex_dynamics.ros.state_subscription import State
 from flex_ros.entry import run
@@ -80,46 +78,36 @@ class DirectDrives:
         pass
 
 
-class StateCount:
-    """The count of a StateSubscription; states that come by a call are never rejected."""
+class InProcessConnection:
+    """A robot in this process: everything goes by a call. Counts the states that it hands on."""
 
-    received = rejected = 0
+    rejected = 0                 # such states are never bad
 
+    def __init__(self, simulator: Simulator, control: Control) -> None:
+        self._simulator, self._control = simulator, control
+        self.received = 0
 
-class InnerControl(Control):
-    """A control node whose robot is in the same process."""
-
-    def __init__(self, simulator: Simulator) -> None:
-        self._simulator = simulator
-        super().__init__()
-        if self.model.names != simulator.model.names:
-            raise NodeError(f'the robots differ: the simulator has {simulator.model.robot.name} '
-                            f'with {simulator.model.n} coordinates, the control node '
-                            f'{self.model.robot.name} with {self.model.n}')
-
-    def answer(self, state: State) -> None:
-        """Take a state; the command, if there is one, goes to the simulator before the return."""
-        self._state_input.received += 1
-        last = self._last
-        if (last is None or state.time <= last.time or self._safe.why
-                or self.loop.controller is not self._wanted):
-            self._on_state(state)
-            return
-        # All goes its way, and nothing can be missing here: the rest of it, in less time.
-        self._heard, self._last = time.monotonic(), state
-        self._answer(state)
-
-    def make_inputs(self, settings: Settings) -> Any:
+    def inputs(self, settings: Settings) -> DirectInputs:
+        ours, theirs = self._control.model, self._simulator.model
+        if ours.names != theirs.names:
+            raise NodeError(f'the robots differ: the simulator has {theirs.robot.name} with '
+                            f'{theirs.n} coordinates, the control node {ours.robot.name} with '
+                            f'{ours.n}')
         return DirectInputs(self._simulator)
 
-    def make_drives(self) -> Any:
+    def drives(self) -> DirectDrives:
         return DirectDrives(self._simulator)
 
-    def make_state_input(self) -> Any:
-        return StateCount()
+    def states(self) -> InProcessConnection:
+        return self
 
-    def make_command_output(self) -> Any:
+    def commands(self, joints: list[str]) -> CommandSource:
         return self._simulator.commands
+
+    def answer(self, state: State) -> None:
+        """Hand a state to the control node."""
+        self.received += 1
+        self._control.answer(state)
 
 
 class InProcessCommands(TopicCommands):
@@ -160,10 +148,17 @@ class InProcessCommands(TopicCommands):
 
 
 def make() -> Sequence[Node]:
+    """The simulator node and the control node, connected."""
     simulator = Simulator(InProcessCommands, decimated=True)
-    control = InnerControl(simulator)
+    connections: list[InProcessConnection] = []
+
+    def connect(control: Control) -> InProcessConnection:
+        connections.append(InProcessConnection(simulator, control))
+        return connections[0]
+
+    control = Control(connect)
     assert isinstance(simulator.commands, InProcessCommands)
-    simulator.commands.driver = control.answer
+    simulator.commands.driver = connections[0].answer
     return simulator, control
 
 

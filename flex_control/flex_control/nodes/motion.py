@@ -97,7 +97,7 @@ class Motion:
 
     def follow(self, state: State) -> None:
         """Judge and report the motion of a goal at a state, and plan ahead."""
-        stamp_ns = state.time
+        stamp_ns = state.stamp_ns
         period = stamp_ns - self._seen
         # After a gap the last period says nothing about the next ones.
         self._period, self._seen = period if 0 < period < GAP else 0, stamp_ns

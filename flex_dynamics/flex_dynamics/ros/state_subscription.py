@@ -33,9 +33,9 @@ SILENT = 2.0       # s of wall time without a state until diagnostics say so
 
 
 class State(NamedTuple):
-    """q, v (n,) at `time` (ns). static: only joints were measured, the rest is static sag."""
+    """q, v (n,) at `stamp_ns`. static: only joints were measured, the rest is static sag."""
 
-    time: int
+    stamp_ns: int
     q: np.ndarray
     v: np.ndarray
     static: bool
@@ -119,8 +119,8 @@ class StateSubscription:
             self.reject(error)
             return
         self.received += 1
-        if not 0 < state.time - self._last < self._period:   # one sent again is wanted again
-            self._last = state.time
+        if not 0 < state.stamp_ns - self._last < self._period:   # one sent again is wanted again
+            self._last = state.stamp_ns
             self._callback(state)
 
     def reject(self, error: Exception) -> None:

@@ -107,7 +107,7 @@ class Markers(Node):
             return
         if now - self._heard > self._lifetime:
             # RViz lets lifetimes pass by a simulated clock, which has stopped with the robot.
-            self._send([Marker('', 0, action=DELETE_ALL)], state.time)
+            self._send([Marker('', 0, action=DELETE_ALL)], state.stamp_ns)
             self._state = self._drawn = None
             return
         pushes, before = self._wrenches.take(), self._pushes
@@ -115,10 +115,10 @@ class Markers(Node):
             return
         if self._drawn is not None and now > self._shown:
             # Lifetimes pass by the robot's clock, which may be faster than the wall's.
-            pace = 1e-9 * (state.time - self._drawn.time) / (now - self._shown)
+            pace = 1e-9 * (state.stamp_ns - self._drawn.stamp_ns) / (now - self._shown)
             self._pace = min(max(1.0, pace), 1e3)
         self._drawn, self._pushes, self._shown = state, pushes, now
-        self._send(self._drawing.at(1e-9 * state.time, state.q, pushes), state.time)
+        self._send(self._drawing.at(1e-9 * state.stamp_ns, state.q, pushes), state.stamp_ns)
         self._count += 1
 
     def _send(self, markers: list[Marker], stamp: int) -> None:
@@ -128,7 +128,7 @@ class Markers(Node):
     def destroy_node(self) -> None:
         """Take the robot out of RViz, whose clock may have stopped with the simulator."""
         if self._drawn is not None:
-            self._send([Marker('', 0, action=DELETE_ALL)], self._drawn.time)
+            self._send([Marker('', 0, action=DELETE_ALL)], self._drawn.stamp_ns)
             self._publisher.wait_for_all_acked(Duration(seconds=0.5))
         super().destroy_node()
 

@@ -69,13 +69,13 @@ class StatePublisher(Node):
             self._publish(state)
 
     def _publish(self, state: State) -> None:
-        if state.time < self._last:
-            self._due = state.time      # the clock was set back
-        self._last = state.time
-        if state.time < self._due:
+        if state.stamp_ns < self._last:
+            self._due = state.stamp_ns      # the clock was set back
+        self._last = state.stamp_ns
+        if state.stamp_ns < self._due:
             return
         # The next point of a fixed grid: a state that comes late does not lower the rate.
-        self._due += self._period * ((state.time - self._due) // self._period + 1)
+        self._due += self._period * ((state.stamp_ns - self._due) // self._period + 1)
         period = 1e-9 * self._period
         self._wall_due = max(self._wall_due + period, time.monotonic() - period)
         try:
@@ -83,7 +83,7 @@ class StatePublisher(Node):
         except CALCULATION_ERRORS as error:
             self._input.reject(error)
             return
-        self._tf.publish(self._bytes.at(state.time, poses))
+        self._tf.publish(self._bytes.at(state.stamp_ns, poses))
         self._published += 1
 
     def _bytes_of(self, edges: Edges) -> TransformBytes:

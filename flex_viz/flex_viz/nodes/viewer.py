@@ -181,13 +181,13 @@ class Viewer(Node):
         if (message := self._joints.take()) is not None:
             self._keep_efforts(message)
         if (news := self._input.take()) is not None:
-            if self._state is not None and news.time < self._state.time:
+            if self._state is not None and news.stamp_ns < self._state.stamp_ns:
                 self._scene.forget()
             self._state = news
         state = self._state
         if state is None:
             return
-        self._panel.show(time.monotonic(), 1e-9 * state.time, state.q, self._efforts,
+        self._panel.show(time.monotonic(), 1e-9 * state.stamp_ns, state.q, self._efforts,
                          self._wrenches.take())
         self._pictures += 1
 
