@@ -21,8 +21,9 @@ from flex_dynamics.symbolic.methods.problem import Problem
 from flex_dynamics.symbolic.modes import Modes, with_modes
 from flex_dynamics.symbolic.size_advice import first_joints, most_shapes
 
-METHODS: dict[str, Callable] = {'lagrange': lagrange, 'dual_screw': dual_screw,
-                                'elastic_joint': elastic_joint}
+Method = Callable[[Problem, Progress], tuple[np.ndarray, np.ndarray, np.ndarray]]
+METHODS: dict[str, Method] = {'lagrange': lagrange, 'dual_screw': dual_screw,
+                              'elastic_joint': elastic_joint}
 ORDERS = {'lagrange': ('first', 'second'), 'dual_screw': ('linear',),
           'elastic_joint': ('first', 'second')}
 MOST_OPERATIONS = 300_000
