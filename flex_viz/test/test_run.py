@@ -11,12 +11,12 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.animation import animate
-from flex_viz.bag import read_run
-from flex_viz.page import write_report
-from flex_viz.plot import main
-from flex_viz.plots import plot_poses, plot_time
-from flex_viz.run import Run, RunError, rows, table
+from flex_viz.report.animation import animate
+from flex_viz.report.bag import read_run
+from flex_viz.report.command import main
+from flex_viz.report.page import write_report
+from flex_viz.report.plots import plot_poses, plot_time
+from flex_viz.report.run import Run, RunError, rows, table
 
 FLEX_STATE = (Path(__file__).resolve().parents[2] / 'flex_msgs' / 'msg'
               / 'FlexState.msg').read_text()
