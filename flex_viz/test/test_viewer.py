@@ -131,7 +131,8 @@ def _modes_swing(page, panel, bent):
     """The modes' tab, by hand: the list has frequencies, and the robot swings."""
     page.press('Modes')
     page.press('Modes of this pose')
-    page.until(lambda: panel._still is not None and ' Hz' in str(panel._mode.value), 'the modes')
+    page.until(lambda: panel._mode_pose is not None and ' Hz' in str(panel._mode.value),
+               'the modes')
     panel._factor.value = 1.0
     panel.show(2.5, 2.0, bent, np.zeros(4))         # a quarter of a swing after a whole one
     page.until(lambda: 'mode 1:' in page.text(), 'the name of the mode', PATIENCE)
@@ -150,8 +151,8 @@ def test_what_a_beam_carries_moves_by_its_vertices_as_the_beam_does(arm, bent):
     try:
         scene = Scene(server, arm)
         scene.show(0.0, bent)
-        (visuals, moved), = [one for one in scene._rigid if one[0][-1][0] == 'link4']
-        mesh, = moved._meshes
+        (visuals, pieces), = [one for one in scene._rigid if one[0][-1][0] == 'link4']
+        mesh, = pieces._meshes
         assert not np.any(mesh.position)
         pose = arm.pose(bent, 'link4') @ visuals[-1][1].pose
         corners = solid('cylinder') * visuals[-1][1].size

@@ -1,4 +1,4 @@
-"""Poses that a user may choose to go to."""
+"""Goal poses, and point-to-point trajectories to them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -8,22 +8,23 @@ import numpy as np
 from flex_dynamics import DynamicsError, Model
 from flex_viz.shown_text import plain
 
-POINTS = 50.0      # a second: a controller that does not interpolate goes softly too
+POINT_RATE = 50.0      # 1/s: smooth also for a controller that does not interpolate
 
 
 def point_to_point(start: np.ndarray, goal: np.ndarray, span: float) -> tuple[np.ndarray, ...]:
     """Times (k,) s and positions, velocities, accelerations (k, m) from `start` (m,) to `goal`
     (m,) in `span` s, at rest at both ends: a polynomial of fifth degree."""
-    times = span * np.arange(1, max(2, round(POINTS * span)) + 1) / max(2, round(POINTS * span))
+    count = max(2, round(POINT_RATE * span))
+    times = span * np.arange(1, count + 1) / count
     s = (times / span)[:, None]
-    way = goal - start
-    return (times, start + way * s**3 * (10.0 - 15.0 * s + 6.0 * s**2),
-            way / span * 30.0 * s**2 * (1.0 - s)**2,
-            way / span**2 * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s))
+    distance = goal - start
+    return (times, start + distance * s**3 * (10.0 - 15.0 * s + 6.0 * s**2),
+            distance / span * 30.0 * s**2 * (1.0 - s)**2,
+            distance / span**2 * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s))
 
 
 def read_goals(model: Model, texts: Sequence[str]) -> dict[str, np.ndarray]:
-    """`NAME: a number a joint` (rad or m) by name; all joints at zero if none is given."""
+    """Parse `NAME: numbers`, one number a joint (rad or m); by default all joints at zero."""
     goals: dict[str, np.ndarray] = {}
     for text in texts:
         name, found, numbers = text.partition(':')

@@ -1,11 +1,11 @@
-"""The last seconds of a run, for plots against time."""
+"""The last seconds of a run, for plots over time."""
 from __future__ import annotations
 
 import numpy as np
 
 
 class History:
-    """Rows of `width` numbers by time (s), `span` s of them, at most `rate` a second."""
+    """The last `span` s of rows of `width` numbers, at most `rate` rows a second."""
 
     def __init__(self, width: int, span: float = 15.0, rate: float = 20.0) -> None:
         self._gap, self._span = 1.0 / rate, span
@@ -13,7 +13,8 @@ class History:
         self._count = 0
 
     def add(self, time: float, values: np.ndarray) -> bool:
-        """Keep a row, unless the last one is too young; a clock that was set back starts anew."""
+        """Add a row at `time` (s), unless the last one is too recent; clear the history if the
+        clock was set back."""
         if self._count:
             last = self._rows[self._count - 1, 0]
             if time < last:

@@ -1,8 +1,9 @@
-"""The panel beside the scene: figures, looks, modes, plots and, with a simulator, its buttons."""
+"""The panel beside the scene: values, options, modes, plots and buttons of the simulator."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -18,69 +19,70 @@ from flex_viz.geometry.modes import JOINTS, Mode, natural_modes
 from flex_viz.geometry.wrench_arrows import AppliedWrench
 from flex_viz.shown_text import html_text, plain
 
-INKS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2', '#7f7f7f')
+LINE_COLOURS = ('#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b', '#e377c2',
+                '#7f7f7f')
 AXES = {'+x': (1, 0, 0), '-x': (-1, 0, 0), '+y': (0, 1, 0), '-y': (0, -1, 0), '+z': (0, 0, 1),
         '-z': (0, 0, -1)}
 LIVE = 'none: the robot as it moves'
-SWING_RATE = 0.5      # Hz of the animation, whatever the mode's own frequency is
-TEXT_RATE, PLOT_RATE = 5.0, 2.0      # a second of wall time; a browser draws plots for long
+SWING_RATE = 0.5      # Hz of the animation, independent of the frequency of the mode
+TEXT_RATE, PLOT_RATE = 5.0, 2.0      # 1/s, wall time; plots are expensive for browsers
 
 
 @dataclass(frozen=True)
 class Actions:
-    """What the buttons do; each returns at once, from a thread of the server."""
+    """Callbacks of the buttons, called in threads of the server; they must return at once."""
 
     pause: Callable[[], None]
     play: Callable[[], None]
     step: Callable[[int], None]                              # periods
     reset: Callable[[], None]
-    push: Callable[[np.ndarray, float], None]                # N along the tip's axes, s
+    push: Callable[[np.ndarray, float], None]                # N along the axes of the tip, s
     go: Callable[[str, float], None]                         # name of a goal, s
 
 
 class Panel:
-    """Fills the server's panel; `show` is called with every picture."""
+    """Fills the panel of the server; call `show` for every frame."""
 
     def __init__(self, server: viser.ViserServer, scene: Scene, actions: Actions | None = None,
                  goals: Mapping[str, np.ndarray] | None = None) -> None:
         self._server, self._gui, self._scene = server, server.gui, scene
         self._modes: list[Mode] = []
-        self._still: np.ndarray | None = None      # the pose whose modes are shown
+        self._mode_pose: np.ndarray | None = None      # the state whose modes are shown
         self._q: np.ndarray | None = None
-        self._picture: tuple | None = None
-        self._said = self._plotted = -np.inf
+        self._last_frame: tuple | None = None
+        self._text_time = self._plot_time = -np.inf      # s of wall time, of the last update
         names = scene.model.names[:scene.model.n_joints]
         self._history = History(2 * len(names) + 1, rate=10.0)
-        # Beside the scene, not over it; sharing would send the page through a server elsewhere.
+        # Beside the scene, not over it; sharing would send the page through an external server.
         self._gui.configure_theme(show_share_button=False, show_logo=False)
         self._gui.main_panel.dock_right()
-        # HTML and not Markdown, which takes raw HTML too and has no safe way to quote a name.
-        self._figures = self._gui.add_html(_lines('waiting', 'for a state'))
+        # HTML and not Markdown, which accepts raw HTML too and has no safe quoting of names.
+        self._values = self._gui.add_html(_lines('waiting', 'for a state'))
         tabs = self._gui.add_tab_group()
         if actions is not None:
             with tabs.add_tab('Run'):
-                self._buttons(actions, list(goals or {}))
+                self._add_buttons(actions, list(goals or {}))
         with tabs.add_tab('Picture'):
-            self._looks()
+            self._add_options()
         with tabs.add_tab('Modes'):
             self._add_modes()
         self._add_plots(list(names))
 
-    def _looks(self) -> None:
+    def _add_options(self) -> None:
         self._factor = self._gui.add_slider('deflection drawn times', min=0.0, max=20.0, step=0.5,
                                             initial_value=1.0)
         self._colour = self._gui.add_dropdown('colours', COLOURINGS, initial_value='strain')
         self._strength = self._gui.add_slider(
             'colours stronger, times', min=1.0, max=20.0, step=0.5, initial_value=1.0,
-            hint='1: they end at the largest value of the last 10 to 20 s')
+            hint='1: the scale ends at the largest value of the last 10 to 20 s')
         self._ghost = self._gui.add_checkbox('straight links in grey', True)
-        self._path = self._gui.add_checkbox('way of the tip', True)
+        self._path = self._gui.add_checkbox('path of the tip', True)
 
-    def _buttons(self, actions: Actions, goals: list[str]) -> None:
+    def _add_buttons(self, actions: Actions, goals: list[str]) -> None:
         gui = self._gui
-        told = {'Pause': actions.pause, 'Play': actions.play, 'Reset': actions.reset}
-        group = gui.add_button_group('simulator', tuple(told))
-        group.on_click(lambda event: told[_one_of(told, event.target.value)]())
+        callbacks = {'Pause': actions.pause, 'Play': actions.play, 'Reset': actions.reset}
+        group = gui.add_button_group('simulator', tuple(callbacks))
+        group.on_click(lambda event: callbacks[_one_of(callbacks, event.target.value)]())
         steps = gui.add_number('periods', 10, min=1, max=100000, step=1)
         gui.add_button('Step').on_click(
             lambda _: actions.step(int(_within(1, 100000, steps.value))))
@@ -92,7 +94,7 @@ class Panel:
             * np.array(AXES[_one_of(AXES, axis.value)], dtype=float),
             _within(0.01, 2.0, span.value)))
         if goals:
-            # The page finds an option by its text: two that are cut to the same one get numbers.
+            # The page identifies an option by its text: names that are cut alike get numbers.
             alike = len(set(map(plain, goals))) < len(goals)
             names = {f'{at}: {plain(name)}' if alike else plain(name): name
                      for at, name in enumerate(goals, 1)}
@@ -103,7 +105,7 @@ class Panel:
         self._answer = gui.add_html(_lines(''))
 
     def answer(self, text: str) -> None:
-        """What came of a button."""
+        """Show the result of a button."""
         self._answer.content = _lines(text)
 
     # Modes ----------------------------------------------------------------------------------
@@ -116,11 +118,11 @@ class Panel:
         self._swing = gui.add_slider('swing, m', min=0.01, max=1.0, step=0.01, initial_value=0.2)
 
     def find_modes(self) -> None:
-        """The modes at the pose that is shown, and the first one set swinging."""
+        """Find the modes at the pose that is shown, and animate the first one."""
         if self._q is None:
             return
-        self._still = self._q.copy()
-        self._modes = natural_modes(self._scene.model, self._still,
+        self._mode_pose = self._q.copy()
+        self._modes = natural_modes(self._scene.model, self._mode_pose,
                             _one_of(JOINTS, self._joints.value))
         names = [f'{at}: {mode.frequency:.3g} Hz' for at, mode in enumerate(self._modes, 1)]
         self._mode.options = (LIVE, *names)
@@ -128,7 +130,7 @@ class Panel:
 
     def _chosen(self) -> Mode | None:
         number = str(self._mode.value).split(':')[0]
-        if self._still is None or not number.isdecimal():
+        if self._mode_pose is None or not number.isdecimal():
             return None
         return dict(enumerate(self._modes, 1)).get(int(number[:9]))
 
@@ -137,19 +139,19 @@ class Panel:
     def _add_plots(self, names: list[str]) -> None:
         self._m = len(names)
         empty = np.zeros(1)
-        ways, forces = _units(self._scene.model)
+        lengths, forces = _units(self._scene.model)
 
         def plot(title: str, labels: list[str]) -> viser.GuiUplotHandle:
             series = (uplot.Series(label='time, s'), *(
-                uplot.Series(label=plain(label), stroke=INKS[at % len(INKS)], width=1.5)
-                for at, label in enumerate(labels)))
+                uplot.Series(label=plain(label), stroke=colour, width=1.5)
+                for label, colour in zip(labels, cycle(LINE_COLOURS))))
             return self._gui.add_uplot(
                 (empty,) * (1 + len(labels)), series, title=plain(title), aspect=2.2,
                 scales={'x': uplot.Scale(time=False)}, legend=uplot.Legend(show=len(labels) > 1))
 
         self._legend = self._gui.add_html('')
         with self._gui.add_folder('Plots'):
-            self._angles = plot(f'joints, {ways}', names)
+            self._angles = plot(f'joints, {lengths}', names)
             self._deflection = plot(f'deflection of {plain(self._scene.tip, 50)}, mm',
                                     ['deflection'])
             self._efforts = plot(f'joint efforts, {forces}', names)
@@ -166,15 +168,15 @@ class Panel:
     # Pictures -------------------------------------------------------------------------------
 
     def deflection(self, q: np.ndarray) -> float:
-        """m: how far the tip is from where the same joints with straight links put it."""
+        """m: distance of the tip from its position with straight links."""
         scene = self._scene
         straight = scaled(scene.model, q, 0.0)
         return float(np.linalg.norm((scene.model.pose(q, scene.tip)
                                      - scene.model.pose(straight, scene.tip))[:3, 3]))
 
     def show(self, wall: float, time: float, q: np.ndarray, efforts: np.ndarray,
-             pushes: Sequence[AppliedWrench] = ()) -> None:
-        """Draw a state: `wall` is the wall clock, `time` the robot's, both s; efforts (m,)."""
+             wrenches: Sequence[AppliedWrench] = ()) -> None:
+        """Draw a state: `wall` is the wall clock, `time` the robot's clock, s; efforts (m,)."""
         scene = self._scene
         scene.exaggeration = _within(0.0, 20.0, self._factor.value)
         scene.ghost = bool(self._ghost.value)
@@ -186,39 +188,40 @@ class Panel:
         deflection = self.deflection(q)
         self._history.add(time, np.array((*q[:self._m], 1e3 * deflection, *efforts)))
         drawn = q
-        if mode is not None and self._still is not None:
-            drawn = mode.at(self._still, _within(0.01, 1.0, self._swing.value),
+        if mode is not None and self._mode_pose is not None:
+            drawn = mode.at(self._mode_pose, _within(0.01, 1.0, self._swing.value),
                             2.0 * np.pi * SWING_RATE * wall)
-            scene.path, pushes = False, ()
-        picture = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by,
-                   scene.strength, scene.path,
-                   [(push.frame, push.force.tobytes(), push.moment.tobytes()) for push in pushes])
+            scene.path, wrenches = False, ()
+        frame = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by,
+                 scene.strength, scene.path,
+                 [(wrench.frame, wrench.force.tobytes(), wrench.moment.tobytes())
+                  for wrench in wrenches])
         with self._server.atomic():
-            if picture != self._picture:       # a robot that stands still costs browsers nothing
-                self._picture = picture
-                scene.show(time, drawn, pushes)
-            if wall - self._said > 1.0 / TEXT_RATE:
-                self._said = wall
-                self._tell(time, deflection, mode)
-            if wall - self._plotted > 1.0 / PLOT_RATE:
-                self._plotted = wall
+            if frame != self._last_frame:       # send nothing while the robot is at rest
+                self._last_frame = frame
+                scene.show(time, drawn, wrenches)
+            if wall - self._text_time > 1.0 / TEXT_RATE:
+                self._text_time = wall
+                self._show_values(time, deflection, mode)
+            if wall - self._plot_time > 1.0 / PLOT_RATE:
+                self._plot_time = wall
                 self._draw_plots()
 
-    def _tell(self, time: float, deflection: float, mode: Mode | None) -> None:
-        # Always two lines: what is below must not jump under the mouse.
+    def _show_values(self, time: float, deflection: float, mode: Mode | None) -> None:
+        # Always two lines: the controls below must not move under the mouse.
         lines = [f'simulated time {time:.2f} s',
                  f'deflection of {plain(self._scene.tip, 50)} {1e3 * deflection:.1f} mm']
         if mode is not None:
             lines = [f'mode {self._mode.value}', f'drawn at {SWING_RATE:g} Hz']
         if self._scene.exaggeration != 1.0:
             lines[1] += f', drawn {self._scene.exaggeration:g} times'
-        self._figures.content = _lines(*lines)
+        self._values.content = _lines(*lines)
         by = self._scene.coloured_by
         self._legend.content = '' if by == 'none' else _legend(by, self._scene.top)
 
 
 def _units(model: Model) -> tuple[str, str]:
-    """Of joint positions and efforts."""
+    """Units of joint positions and of efforts."""
     kinds = {joint.type for joint in model.robot.joints}
     turns = bool(kinds - {'fixed', 'prismatic'})
     slides = bool(kinds & {'prismatic', 'planar', 'floating'})
@@ -227,29 +230,29 @@ def _units(model: Model) -> tuple[str, str]:
 
 
 def _within(low: float, high: float, value: Any) -> float:
-    """A number that a page sent, which may be anything but what its slider allows."""
+    """A number sent by a page, limited to the range of its slider: pages are untrusted."""
     number = float(value)
     return min(max(number, low), high) if number == number else low
 
 
 def _one_of(options: Iterable[str], value: Any) -> str:
-    """The option that a page sent, or the first one if it is none."""
+    """The option sent by a page, or the first one if it is unknown."""
     return value if value in (known := list(options)) else known[0]
 
 
 def _lines(*lines: str) -> str:
-    """Text as HTML, whatever is in it."""
+    """Any text as HTML."""
     return (f'<div style="font-size: .875rem; line-height: 1.55; padding: 0 .75rem .5rem">'
             f'{"<br>".join(html_text(line, 300) for line in lines)}</div>')
 
 
 def _legend(by: str, top: float) -> str:
-    """The scale of the colours as HTML."""
+    """The colour scale as HTML."""
     low = -top if by == 'strain' else 0.0
     stops = ', '.join('rgb({:.0f} {:.0f} {:.0f})'.format(*(255.0 * colour))
                       for colour in rgb(np.linspace(low, top, 5), top, by))
-    words = ''.join(f'<span>{html_text(text)}</span>'
-                    for text in (value_text(low, by), by, value_text(top, by)))
+    labels = ''.join(f'<span>{html_text(text)}</span>'
+                     for text in (value_text(low, by), by, value_text(top, by)))
     return (f'<div style="font-size: .8em; padding: 0 1em .6em">'
             f'<div style="height: .8em; background: linear-gradient(90deg, {stops})"></div>'
-            f'<div style="display: flex; justify-content: space-between">{words}</div></div>')
+            f'<div style="display: flex; justify-content: space-between">{labels}</div></div>')

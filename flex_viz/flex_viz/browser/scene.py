@@ -1,7 +1,7 @@
-"""The bent robot in a viser scene, without ROS.
+"""The deflected robot in a viser scene, without ROS.
 
-viser knows one colour a mesh, so that the surface of all flexible links is sorted into a mesh for
-each shade.
+A mesh of viser has one colour. Therefore the triangles of all flexible links are sorted into one
+mesh for each shade.
 """
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ from flex_viz.shown_text import plain
 SHADES = 9
 GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
 FLOOR = (190, 190, 190)
-FIELD = 0.9      # rad that the camera sees from top to bottom
-NOTHING = np.zeros((3, 3), dtype=np.float32)
-PATH_SPAN, PATH_GAP = 5.0, 0.05      # s of the tip's way, and from point to point
+FIELD_OF_VIEW = 0.9      # rad, vertical
+EMPTY = np.zeros((3, 3), dtype=np.float32)
+PATH_SPAN, PATH_GAP = 5.0, 0.05      # s: length of the tip path, time between points
 
 
 class Scene:
-    """Draws states into `server`; what it draws is in `coloured_by`, `exaggeration`, `ghost`,
-    `path`. strength: the colours end at the largest value of late, divided by this."""
+    """Draws states into `server`.
+
+    Options: `coloured_by`, `exaggeration`, `ghost` (straight links), `path` (tip path) and
+    `strength` (the colour scale ends at the largest recent value divided by this).
+    """
 
     def __init__(self, server: viser.ViserServer, model: Model, tip: str = '') -> None:
         self.model, self._server, self._scene = model, server, server.scene
@@ -42,20 +45,20 @@ class Scene:
         self.coloured_by, self.strength = 'strain', 1.0
         self._reach = reach = self.robot.reach()
         self._scene.set_up_direction('+z')
-        # Lines, because viser's grid is a plane whose every pixel is calculated: without a
-        # graphics card that is a fifth of the time of a picture.
+        # Lines instead of viser's grid, which is a shaded plane: without a graphics card it takes
+        # a fifth of the time of a frame.
         self._scene.add_line_segments('/floor', _floor(reach), FLOOR, thickness=1.0,
                                       thickness_units='screen')
-        # The usual light makes all colours pale; this one leaves strain to be seen.
+        # The default light makes all colours pale; this one keeps the strain visible.
         self._scene.configure_environment_map(None)
         self._scene.configure_default_lights(False)
         self._scene.add_light_ambient('/light/ambient', intensity=2.2)
         self._scene.add_light_directional('/light/sun', intensity=1.5,
                                           position=(0.5 * reach, -reach, 2.0 * reach))
-        self._looked = False
-        self._look(np.array([0.2 * reach, 0.0, 0.3 * reach]), 0.6 * reach)
+        self._camera_set = False
+        self._aim_camera(np.array([0.2 * reach, 0.0, 0.3 * reach]), 0.6 * reach)
         faces = np.arange(3).reshape(1, 3)
-        self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', NOTHING, faces, side='double',
+        self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', EMPTY, faces, side='double',
                                                   visible=False) for at in range(SHADES)]
         self._straight = RigidPieces(
             self._scene, '/straight', [skin.straight() for skin in self.robot.skins.values()],
@@ -66,29 +69,29 @@ class Scene:
         width = 0.004 * reach
         self._lines = self._scene.add_line_segments('/lines', line, GREY, thickness=2.0 * width,
                                                     visible=False)
-        self._way = self._scene.add_line_segments('/tip', line, PATH, thickness=width,
+        self._path_lines = self._scene.add_line_segments('/tip', line, PATH, thickness=width,
                                                   visible=False)
-        self._path_so_far = TipPath(PATH_SPAN, PATH_GAP)
+        self._tip_path = TipPath(PATH_SPAN, PATH_GAP)
         self._ranges = {by: ColourRange(by) for by in ('strain', 'deflection', 'none')}
-        self.top = 0.0                 # of the colours
+        self.top = 0.0                 # end of the colour scale
         thin = SHAFT_WIDTH * reach
         self._arrows = [self._scene.add_arrows(
             f'/wrenches/{name}', line, np.array(colour[:3]),
             shaft_radius=0.5 * thin, head_radius=1.5 * thin, head_length=4.5 * thin, visible=False)
             for name, colour in (('forces', FORCE), ('moments', MOMENT))]
-        self._labels: dict[str, viser.LabelHandle] = {}      # by the frame that was pushed
+        self._labels: dict[str, viser.LabelHandle] = {}      # by frame
 
-    def _look(self, centre: np.ndarray, radius: float) -> None:
-        """Let browsers that come look at a ball about `centre` (3,), m."""
+    def _aim_camera(self, centre: np.ndarray, radius: float) -> None:
+        """Point the initial camera of new browsers at a sphere about `centre` (3,), m."""
         camera = self._server.initial_camera
-        camera.fov = FIELD
+        camera.fov = FIELD_OF_VIEW
         camera.look_at = tuple(centre)
-        away = np.array([0.45, -0.8, 0.35])
-        distance = radius / np.sin(FIELD / 2.0)
-        camera.position = tuple(centre + distance * away / np.linalg.norm(away))
+        direction = np.array([0.45, -0.8, 0.35])
+        distance = radius / np.sin(FIELD_OF_VIEW / 2.0)
+        camera.position = tuple(centre + distance * direction / np.linalg.norm(direction))
 
     def _add_rigid(self) -> list[tuple[list[tuple[str, Visual]], RigidPieces]]:
-        """The visuals of rigid links, those of one colour together."""
+        """Add the visuals of rigid links, those of one colour together."""
         groups: dict[tuple, list[tuple[str, Visual, np.ndarray]]] = defaultdict(list)
         left = LARGEST_ROBOT
         for link, visuals in self.robot.visuals.items():
@@ -111,17 +114,17 @@ class Scene:
 
     def reset_history(self) -> None:
         """Clear the tip path and the range of the colours."""
-        self._path_so_far.clear()
+        self._tip_path.clear()
         for one in self._ranges.values():
             one.reset()
 
-    def show(self, time: float, q: np.ndarray, pushes: Sequence[AppliedWrench] = ()) -> None:
-        """Draw the state q (n,) at `time` (s), and what pushes."""
+    def show(self, time: float, q: np.ndarray, wrenches: Sequence[AppliedWrench] = ()) -> None:
+        """Draw the state q (n,) at `time` (s), with the wrenches that act."""
         drawn = scaled(self.model, q, self.exaggeration)
         bent = self.robot.at(drawn)
         self._show_surface(time, q, bent)
-        for visuals, moved in self._rigid:
-            moved.show([bent.poses[link] @ visual.pose for link, visual in visuals])
+        for visuals, pieces in self._rigid:
+            pieces.show([bent.poses[link] @ visual.pose for link, visual in visuals])
         if self._straight is not None:
             if self.ghost:
                 self._straight.show(list(self.robot.straight(q).values()))
@@ -131,14 +134,14 @@ class Scene:
             self._lines.points = bent.lines.astype(np.float32)
             self._lines.visible = True
         self._show_path(time, drawn)
-        self._show_pushes(drawn, pushes)
-        if not self._looked:
-            self._looked = True
+        self._show_wrenches(drawn, wrenches)
+        if not self._camera_set:
+            self._camera_set = True
             points = np.concatenate([pose[None, :3, 3] for pose in bent.poses.values()]
                                     + list(bent.vertices.values()))
             low, high = points.min(axis=0), points.max(axis=0)
-            # It will move: half its reach is always seen.
-            self._look((low + high) / 2.0, max(0.5 * self._reach,
+            # The robot will move: at least half its reach is visible.
+            self._aim_camera((low + high) / 2.0, max(0.5 * self._reach,
                                                0.55 * float(np.linalg.norm(high - low))))
 
     def _show_surface(self, time: float, q: np.ndarray, bent: RobotShape) -> None:
@@ -166,29 +169,29 @@ class Scene:
             mesh.color = (int(colours[at, 0]), int(colours[at, 1]), int(colours[at, 2]))
 
     def _show_path(self, time: float, drawn: np.ndarray) -> None:
-        way = self._path_so_far.add(time, self.model.pose(drawn, self.tip)[:3, 3])
-        self._way.visible = self.path and len(way) > 1
-        if len(way) > 1:
-            self._way.points = np.stack((way[:-1], way[1:]), axis=1).astype(np.float32)
+        path = self._tip_path.add(time, self.model.pose(drawn, self.tip)[:3, 3])
+        self._path_lines.visible = self.path and len(path) > 1
+        if len(path) > 1:
+            self._path_lines.points = np.stack((path[:-1], path[1:]), axis=1).astype(np.float32)
 
-    def _show_pushes(self, drawn: np.ndarray, pushes: Sequence[AppliedWrench]) -> None:
+    def _show_wrenches(self, drawn: np.ndarray, wrenches: Sequence[AppliedWrench]) -> None:
         found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])      # forces, moments
         for frame, label in self._labels.items():
-            label.visible = any(push.frame == frame for push in pushes)
-        for push in pushes:
-            pose = self.model.pose(drawn, push.frame)
+            label.visible = any(wrench.frame == frame for wrench in wrenches)
+        for wrench in wrenches:
+            pose = self.model.pose(drawn, wrench.frame)
             place = pose[:3, 3]
-            for lines, vector in zip(found[::-1], (push.moment, push.force)):
+            for lines, vector in zip(found[::-1], (wrench.moment, wrench.force)):
                 line = arrow(pose[:3, 3], pose[:3, :3] @ vector, self._reach)
                 if line is not None:
                     lines.append(line)
-                    place = line[0]      # words at its tail, where the robot is not
-            if push.frame not in self._labels:
-                # By number: a slash in a frame's name would make it a part of another node.
-                self._labels[push.frame] = self._scene.add_label(
-                    f'/wrenches/label/{len(self._labels)}', push.text(), anchor='top-center')
-            label = self._labels[push.frame]
-            label.text, label.position = push.text(), place
+                    place = line[0]      # text at the tail, away from the robot
+            if wrench.frame not in self._labels:
+                # By number: a slash in the name of a frame would nest it in the scene tree.
+                self._labels[wrench.frame] = self._scene.add_label(
+                    f'/wrenches/label/{len(self._labels)}', wrench.text(), anchor='top-center')
+            label = self._labels[wrench.frame]
+            label.text, label.position = wrench.text(), place
         for handle, lines in zip(self._arrows, found):
             handle.visible = bool(lines)
             if lines:
@@ -196,8 +199,7 @@ class Scene:
 
 
 def _floor(reach: float) -> np.ndarray:
-    """Lines (s, 2, 3) of a grid around the root, with cells of 1, 2 or 5 times a power of ten m.
-    """
+    """Lines (s, 2, 3), m, of a grid around the root, with cells of 1, 2 or 5 times 10^k m."""
     cell = rounded_up(reach / 8.0)
     places = cell * np.arange(-round(reach / cell), round(reach / cell) + 1)
     end = np.full(len(places), places[-1])

@@ -1,10 +1,10 @@
-"""Who may look at the viewer's page and use its websocket.
+"""Access rules of the viewer's page and its websocket.
 
-A browser lets any web page open a websocket to any address, this machine's own included, and tells
-the server in `Origin` where that page came from. It also lets the owner of a name change the
-address behind it (DNS rebinding), and tells the name in `Host`. So both are checked for every
-request. Beyond loopback, the first part of the path has to be a token that the log told; the
-websocket of the page has the page's path, so that it carries the token too.
+A browser lets any web page open a websocket to any address, also of this machine, and sends the
+origin of that page in `Origin`. The owner of a host name can change the address behind it (DNS
+rebinding); the browser sends the name in `Host`. Therefore both are checked in every request. If
+the server is reachable from other machines, the first part of the path must be the token that is
+in the log; the websocket of the page has the path of the page, and with it the token.
 """
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from urllib.parse import parse_qsl
 
 from flex_viz.shown_text import plain
 
-NO_ORIGIN = 'none'      # in `allowed_origins`: programs that are no browsers and send none
+NO_ORIGIN = 'none'      # in `allowed_origins`: programs other than browsers, which send no origin
 HOST = re.compile(r'(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::(\d{1,5}))?', re.ASCII)
 ORIGIN = re.compile(r'https?://(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?', re.ASCII)
-# Of the options that the page takes from its address, those that load nothing from elsewhere.
+# Options in the address of the page that load nothing from other servers.
 OPTIONS = ('darkMode', 'initialCameraPosition', 'initialCameraLookAt', 'initialCameraUp',
            'initialCameraFov', 'initialCameraNear', 'initialCameraFar')
-# The page is one file with its scripts in it. It may connect to this server only, and no other
-# page may show it in a frame, where a user would press buttons without seeing them.
+# The page is one file with its scripts. It may connect only to this server, and no other page may
+# embed it in a frame, where a user could be made to press buttons (clickjacking).
 POLICY = ("default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; "
           "connect-src 'self' ws://{host} wss://{host} data: blob:; frame-src 'none'; "
           "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 
 
 class AccessError(ValueError):
-    """Rules that cannot be; the text says why."""
+    """Invalid access rules; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class RequestHeaders:
-    """The part of a request that is looked at: every value of a header, since two are a trick."""
+    """The checked part of a request; all values of a header, because duplicates are an attack."""
 
     path: str
     host: Sequence[str]
     origin: Sequence[str] = ()
     websocket: bool = False
-    reached: tuple[str, int] = ('127.0.0.1', 80)      # address and port that it came in by
+    reached: tuple[str, int] = ('127.0.0.1', 80)      # local address and port of the connection
 
 
 class Access:
@@ -65,13 +65,13 @@ class Access:
         self._names = set() if self.loopback else {name.lower() for name in own_names(host)}
 
     def address(self, port: int) -> str:
-        """Of the page, token included. A server on every address is told by the machine's name."""
+        """Address of the page, with the token; the host name if it listens on all addresses."""
         name = self.host if not _is_any(self.host) else socket.gethostname()
         name = f'[{name}]' if ':' in name else name
         return f'http://{name}:{port}' + (f'/{self.token}/' if self.token else '')
 
     def refusal(self, request: RequestHeaders) -> str:
-        """Why a request is refused; empty: it is not."""
+        """Why a request is refused; empty if it is accepted."""
         if len(request.host) != 1:
             return f'expected one Host header, found {len(request.host)}'
         host = request.host[0].lower()
@@ -118,17 +118,17 @@ class Access:
                 'be let in, list it in the parameter allowed_origins')
 
     def _wrong_query(self, host: str, query: str) -> str:
-        """The page would load a scene, and with it HTML, from wherever its address says."""
+        """The page would load a scene, and with it HTML, from a server named in its address."""
         own = {f'{kind}://{host}/{self.token}' for kind in ('ws', 'wss')}
         for name, value in parse_qsl(query, keep_blank_values=True):
-            # With a token in its path the page puts its own websocket into its address.
+            # With a token in its path the page adds its own websocket to its address.
             if name not in OPTIONS and not (self.token and name == 'websocket' and value in own):
                 return f'unexpected option {plain(name)!r} in the address'
         return ''
 
 
 def answer_headers(host: str) -> dict[str, str]:
-    """What to send along with every answer to a request for `host`, which has been checked."""
+    """Headers of every response to a request for `host`, which has been checked."""
     return {'Content-Security-Policy': POLICY.format(host=host), 'X-Frame-Options': 'DENY',
             'Referrer-Policy': 'no-referrer', 'X-Content-Type-Options': 'nosniff',
             'Cross-Origin-Opener-Policy': 'same-origin',
@@ -136,7 +136,7 @@ def answer_headers(host: str) -> dict[str, str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server on `host`; AccessError if nothing is there."""
+    """Whether only this machine can reach a server on `host`; AccessError if it is unknown."""
     if _is_any(host):
         return False
     try:
@@ -148,9 +148,9 @@ def is_loopback(host: str) -> bool:
 
 
 def own_names(host: str) -> set[str]:
-    """Names of this machine by which browsers elsewhere may call it."""
+    """Names of this machine that browsers on other machines may use."""
     name = socket.gethostname()
-    return {host, name, f'{name}.local'} - {''}      # getfqdn() may wait for a name server
+    return {host, name, f'{name}.local'} - {''}      # getfqdn() may block on a name server
 
 
 def _is_any(host: str) -> bool:

@@ -1,8 +1,8 @@
-"""A viser server that asks `Access` about every request before viser sees it.
+"""A viser server that checks every request with `Access` before viser handles it.
 
-viser has no place for such a check. It starts its server by `websockets.asyncio.server.serve`,
-with a `process_request` of its own; while it does, that function is replaced by one that puts
-ours before it. Without the replacement nothing is served.
+viser has no hook for such a check. It starts its server with `websockets.asyncio.server.serve` and
+its own `process_request`. While it starts, `serve` is replaced by a function that puts our check
+first. If the replacement was not called, nothing is served.
 """
 from __future__ import annotations
 
@@ -24,31 +24,34 @@ from websockets.http11 import Request, Response
 from flex_viz.browser.web_access import Access, RequestHeaders, answer_headers
 from flex_viz.shown_text import plain
 
-KNOWN = re.compile(r'1\.1(\.|$)')      # versions of viser whose server was read and tested
+KNOWN = re.compile(r'1\.1(\.|$)')      # reviewed and tested versions of viser
 STARTING = threading.Lock()            # one server at a time replaces `serve`
 
 
 class WebServerError(RuntimeError):
-    """A server that cannot be, or cannot be guarded; the text says why."""
+    """A server that cannot be started or guarded; the text gives the reason."""
 
 
 class GuardedServer(viser.ViserServer):
-    """viser's server behind `access`. tell: called with one line for each refusal, from a thread
-    of the server; `refused` counts them."""
+    """The server of viser behind `access`.
+
+    log: called with one line for each refused request, in a thread of the server. `refused`
+    counts them.
+    """
 
     def __init__(self, access: Access, port: int, label: str,
-                 tell: Callable[[str], None] = lambda line: None) -> None:
+                 log: Callable[[str], None] = lambda line: None) -> None:
         if not KNOWN.match(viser.__version__):
             raise WebServerError(f'expected viser 1.1, whose server can be guarded, found '
                                  f"{viser.__version__}: pip install 'viser~=1.1.1'")
-        self.access, self.refused, self._tell = access, 0, tell
+        self.access, self.refused, self._log = access, 0, log
         self._guarded = False
         _try_address(access.host)
         with STARTING:
             real = websockets.asyncio.server.serve
             websockets.asyncio.server.serve = self._serve_with(real)      # type: ignore
             try:
-                # It prints an address without the token, in a box.
+                # It prints an address without the token.
                 with contextlib.redirect_stdout(io.StringIO()):
                     super().__init__(host=access.host, port=port, verbose=False, label=label)
             finally:
@@ -59,7 +62,7 @@ class GuardedServer(viser.ViserServer):
                                  "guarded: pip install 'viser==1.1.1'")
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Never: any page could ask for a tunnel through a server elsewhere, open to everyone."""
+        """Disabled: any page could request a public tunnel through an external server."""
         return None
 
     def _serve_with(self, real: Any) -> Any:
@@ -67,11 +70,11 @@ class GuardedServer(viser.ViserServer):
             if getattr(process_request, '__module__', '') != 'viser.infra._infra':
                 return real(*given, process_request=process_request, **options)
             self._guarded = True
-            return real(*given, process_request=self._asked_first(process_request),
-                        logger=_quiet(self._tell), **options)
+            return real(*given, process_request=self._checked_first(process_request),
+                        logger=_quiet(self._log), **options)
         return serve
 
-    def _asked_first(self, inner: Callable[..., Response | None]) -> Any:
+    def _checked_first(self, inner: Callable[..., Response | None]) -> Any:
         def process_request(connection: Any, request: Request) -> Response | None:
             headers = RequestHeaders(
                 request.path, request.headers.get_all('Host'), request.headers.get_all('Origin'),
@@ -90,7 +93,7 @@ class GuardedServer(viser.ViserServer):
 
     def _refuse(self, why: str) -> Response:
         self.refused += 1
-        self._tell(f'request refused: {why}')
+        self._log(f'request refused: {why}')
         body = f'Refused: {why}.\n'.encode()
         return Response(http.HTTPStatus.FORBIDDEN, 'Forbidden', Headers({
             'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': str(len(body)),
@@ -98,7 +101,7 @@ class GuardedServer(viser.ViserServer):
 
 
 def _try_address(host: str) -> None:
-    """viser waits for ever for a server on an address that this machine does not have."""
+    """Check the address: viser would wait forever if this machine does not have it."""
     try:
         family, kind, _, _, place = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM,
                                                        flags=socket.AI_PASSIVE)[0]
@@ -110,21 +113,21 @@ def _try_address(host: str) -> None:
 
 
 class _Lines(logging.Handler):
-    """Problems of connections in one line each, as of messages that are none of viser's: they come
-    from outside, and are no reason for a traceback. Connections that end before a request, and
-    bytes that are no HTTP, are told nowhere: browsers open spare ones."""
+    """Logs errors of connections in one line, such as invalid messages: they come from outside and
+    do not need a traceback. Connections that end before a request, and bytes that are not HTTP,
+    are not logged: browsers open spare connections."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, log: Callable[[str], None]) -> None:
         super().__init__(logging.ERROR)
-        self._tell = tell
+        self._log = log
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         if record.getMessage() != 'opening handshake failed':
-            self._tell(f'{record.getMessage()}: {type(error).__name__}')
+            self._log(f'{record.getMessage()}: {type(error).__name__}')
 
 
-def _quiet(tell: Callable[[str], None]) -> logging.Logger:
+def _quiet(log: Callable[[str], None]) -> logging.Logger:
     logger = logging.Logger('flex_viz.browser.web_server', logging.ERROR)
-    logger.addHandler(_Lines(tell))
+    logger.addHandler(_Lines(log))
     return logger

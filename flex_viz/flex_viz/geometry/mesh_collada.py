@@ -8,6 +8,7 @@ import array
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class _Builder(ElementTree.TreeBuilder):
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         raise ValueError('a DOCTYPE, in which entities may be declared and which no mesh needs')
 
-    def start(self, tag, attrs):
+    def start(self, tag: str, attrs: dict[Any, Any]) -> ElementTree.Element:
         self._count, self._depth = self._count + 1, self._depth + 1
         if self._count > ELEMENTS:
             raise ValueError(f'more than {ELEMENTS} elements')
@@ -40,7 +41,7 @@ class _Builder(ElementTree.TreeBuilder):
             raise ValueError(f'elements nested more than {NESTED} deep')
         return super().start(tag.rpartition('}')[2], attrs)
 
-    def end(self, tag):
+    def end(self, tag: str) -> ElementTree.Element:
         self._depth -= 1
         return super().end(tag.rpartition('}')[2])
 
@@ -111,7 +112,8 @@ class _Scene:
         self._pieces.append(triangles @ pose[:3, :3].T + pose[:3, 3])
 
 
-def _found(elements: dict, name: str, kind: str) -> ElementTree.Element:
+def _found(elements: dict[str | None, ElementTree.Element], name: str,
+           kind: str) -> ElementTree.Element:
     if name not in elements:
         raise ValueError(f'a {kind} {plain(name)!r} that is not there')
     return elements[name]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +17,8 @@ from flex_viz.geometry.mesh_file import load_mesh
 from flex_viz.geometry.mesh_limits import MeshError, check_size
 from flex_viz.shown_text import plain
 
-GREY = (0.45, 0.47, 0.50, 1.0)
+Colour = tuple[float, float, float, float]      # red, green, blue, opacity, 0 to 1
+GREY: Colour = (0.45, 0.47, 0.50, 1.0)
 AROUND, ALONG = 24, 12      # edges of a circle; rings of a sphere from pole to pole
 
 
@@ -28,7 +30,7 @@ class Visual:
     kind: str
     pose: np.ndarray                              # (4, 4) in the link's frame
     size: np.ndarray                              # (3,)
-    colour: tuple[float, float, float, float]     # RGB and opacity, 0 to 1
+    colour: Colour
     mesh: str = ''                                # as in the URDF: package://, file:// or path
 
 
@@ -47,20 +49,21 @@ def read_visuals(robot: Robot) -> dict[str, list[Visual]]:
     return found
 
 
-def _rgba(element: ElementTree.Element) -> tuple[float, float, float, float]:
+def _rgba(element: ElementTree.Element) -> Colour:
     colour = element.find('color')
     values = _numbers(colour, 'rgba', GREY) if colour is not None else np.array(GREY)
     red, green, blue, opacity = map(float, values if len(values) == 4 else GREY)
     return red, green, blue, opacity
 
 
-def _numbers(element: ElementTree.Element | None, name: str, default) -> np.ndarray:
+def _numbers(element: ElementTree.Element | None, name: str,
+             default: Sequence[float]) -> np.ndarray:
     """The numbers of an attribute; flex_description has checked that they are finite."""
     text = element.get(name) if element is not None else None
     return np.array(default if text is None else [float(word) for word in text.split()])
 
 
-def _visual(element: ElementTree.Element, palette: dict) -> Visual | None:
+def _visual(element: ElementTree.Element, palette: dict[str, Colour]) -> Visual | None:
     geometry = element.find('geometry')
     shape = geometry[0] if geometry is not None and len(geometry) else None
     if shape is None:

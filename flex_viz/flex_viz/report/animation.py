@@ -46,7 +46,7 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
     pictures = []
     for at in moments:
         figure = Figure(figsize=(4.2, 4.2), dpi=size / 4.2)
-        canvas = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
         axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d')
         frame(axis, middle, 1.12 * half)      # room for the text
         _draw(axis, robot, run.q[at], exaggeration)

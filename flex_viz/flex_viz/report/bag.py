@@ -97,7 +97,7 @@ def _read(path: Path) -> dict[str, list[Any]]:
 
 
 def _stamp_ns(message: Any) -> int:
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
 
 
 def _states(path: Path, messages: list[Any],
