@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 from flex_description import load_robot
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model
 from flex_viz.geometry.frames import Frames, Point, read_point
 from flex_viz.geometry.outline import outline
-from flex_viz.geometry.rotations import quaternion_xyzw
 from flex_viz.rviz.transform_bytes import TransformBytes
 
 
@@ -92,7 +92,7 @@ def test_the_bytes_of_transforms_are_those_of_the_message(arm, bent):
             header=Header(stamp=Time(sec=time // 10**9, nanosec=time % 10**9), frame_id=parent),
             child_frame_id=child, transform=Transform(
                 translation=Vector3(**dict(zip('xyz', pose[:3, 3].tolist()))),
-                rotation=Quaternion(**dict(zip('xyzw', quaternion_xyzw(pose))))))
+                rotation=Quaternion(**dict(zip('xyzw', quaternion_from_rotation(pose[:3, :3]))))))
             for (parent, child), pose in zip(edges.pairs, poses)])
         written = packed.at(time, poses)
         assert serialization.deserialize_message(written, TFMessage) == message

@@ -9,9 +9,9 @@ from visualization_msgs.msg import Marker as RosMarker
 from visualization_msgs.msg import MarkerArray
 
 from flex_description import load_robot
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model
 from flex_viz.geometry.colours import DIVERGING, ColourRange, rgb, rounded_up, value_text
-from flex_viz.geometry.rotations import quaternion_xyzw
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.wrench_arrows import AppliedWrench
 from flex_viz.rviz import marker as marker_types
@@ -108,7 +108,7 @@ def test_bent_links_are_whole_triangles_at_the_sections(arm, bent):
     flat[arm.n_joints:] = 0.0
     straight = arm.pose(flat, 'link3')
     assert np.allclose(ghost.position, straight[:3, 3]) and 0 < len(ghost.points) < 200
-    assert ghost.orientation == pytest.approx(quaternion_xyzw(straight))
+    assert ghost.orientation == pytest.approx(quaternion_from_rotation(straight[:3, :3]))
     ends = ghost.points @ straight[:3, :3].T + straight[:3, 3]
     assert np.linalg.norm(ends - arm.pose(flat, 'link3', 1.8)[:3, 3], axis=1).min() < 0.04
     assert np.abs(ends.max(axis=0) - link3.points.max(axis=0)).max() > 0.01
@@ -194,7 +194,8 @@ def test_rigid_links_are_at_their_true_poses(arm, bent):
 def test_quaternions_of_every_branch():
     for axis in np.vstack((np.eye(3), -np.eye(3), np.ones(3))):
         for angle in (0.0, 0.3, np.pi / 2, 3.1, np.pi):
-            x, y, z, w = quaternion_xyzw(_turn(axis / np.linalg.norm(axis), angle))
+            x, y, z, w = quaternion_from_rotation(
+                _turn(axis / np.linalg.norm(axis), angle)[:3, :3])
             again = np.array([(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
                               (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
                               (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y))])

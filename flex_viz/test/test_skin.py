@@ -3,10 +3,11 @@ import numpy as np
 import pytest
 
 from flex_description import load_robot
+from flex_description.math import exponential
 from flex_dynamics import Model
 from flex_viz.geometry.bent_beam import BentBeam, Gauges
 from flex_viz.geometry.coordinates import amplitudes, scaled, tip_frame
-from flex_viz.geometry.rotations import exponential, transform_points
+from flex_viz.geometry.frames import transform_points
 from flex_viz.geometry.skin import CORNERS, SLIM, STATIONS, swept
 
 

@@ -29,9 +29,9 @@ from flex_control.nodes.fail_safe import FailSafe
 from flex_control.nodes.inputs import Inputs
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
-from flex_dynamics.nodes.effort_gate import driven_places
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State, StateSubscription
+from flex_dynamics.simulation.command_limits import driven_places
 from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
 from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import block_diag, eigh
 
-from flex_description.robot import FlexibleLink
+from flex_description import FlexibleLink
 
 
 def elastic_damping(beam: FlexibleLink, mass: np.ndarray, stiffness: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flex_description.robot import FlexibleLink, Inertia, Joint, Robot
+from flex_description import FlexibleLink, Inertia, Joint, Robot
 from flex_dynamics.kernels.base import layout
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from flex_description.robot import Inertia, Robot
+from flex_description import Inertia, Robot
 from flex_dynamics import checks
 from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.beam_fields import BeamFields

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flex_description.robot import Robot
+from flex_description import Robot
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.equations import Equations

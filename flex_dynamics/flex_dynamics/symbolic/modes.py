@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from flex_description.robot import FlexibleLink, Robot
-from flex_description.shapes.base import ModeShapes, NoShapes
+from flex_description import FlexibleLink, ModeShapes, NoShapes, Robot
 from flex_dynamics.errors import DynamicsError
 
 Modes = int | Mapping[str, int | Sequence[int]]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flex_description.robot import Robot
+from flex_description import Robot
 
 
 def most_shapes(robot: Robot) -> int:

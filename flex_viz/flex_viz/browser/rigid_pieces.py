@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from flex_viz.geometry.rotations import quaternion_xyzw, transform_points
+from flex_description.math import quaternion_from_rotation
+from flex_viz.geometry.frames import transform_points
 
 MANY = 3000      # triangles; sending more of them thirty times a second costs too much
 
@@ -45,7 +46,7 @@ class RigidPieces:
             self._meshes[0].vertices = np.concatenate(corners).astype(np.float32)
             return
         for mesh, pose in zip(self._meshes, now):
-            x, y, z, w = quaternion_xyzw(pose)
+            x, y, z, w = quaternion_from_rotation(pose[:3, :3])
             mesh.position, mesh.wxyz = pose[:3, 3], (w, x, y, z)
 
     def hide(self) -> None:

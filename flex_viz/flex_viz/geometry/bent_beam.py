@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import exponential
 from flex_dynamics import Model
 from flex_viz.geometry.coordinates import amplitudes, flexible_links
-from flex_viz.geometry.rotations import exponential, transform_points
+from flex_viz.geometry.frames import transform_points
 
 
 class BentBeam:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from flex_dynamics import Model
 from flex_dynamics.model.poses import Poses
 from flex_viz.geometry.coordinates import amplitudes, flexible_links
+from flex_viz.geometry.frames import transform_points
 from flex_viz.geometry.mesh_limits import LARGEST_MESH, MeshError
 from flex_viz.geometry.outline import reach
-from flex_viz.geometry.rotations import transform_points
 from flex_viz.geometry.skin import Skin, bent_mesh, swept
 from flex_viz.geometry.visuals import Visual, read_visuals, visual_corners
 from flex_viz.shown_text import plain
@@ -38,7 +38,6 @@ class BentRobot:
     read.
 
     >>> import numpy as np
-import numpy.typing as npt
     >>> from flex_description import load_robot
     >>> from flex_dynamics import Model
     >>> robot = BentRobot(Model(load_robot('cibicik_arm')))

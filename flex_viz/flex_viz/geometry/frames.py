@@ -92,3 +92,8 @@ class Frames:
         carried = outer[:3] + np.cross(outer[3:].T, (end - start)[:3, 3]).T
         return bool(np.allclose(carried, inner[:3], atol=1e-12)
                     and np.allclose(outer[3:], inner[3:], atol=1e-12))
+
+
+def transform_points(points: np.ndarray, pose: np.ndarray) -> np.ndarray:
+    """Points (p, 3) of a frame at `pose` (4, 4), in the frame in which the pose is given."""
+    return points @ pose[:3, :3].T + pose[:3, 3]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from flex_description.math import exponential
 from flex_viz.geometry.mesh_limits import check_count
-from flex_viz.geometry.rotations import exponential
 from flex_viz.shown_text import plain
 
 FACES = ('triangles', 'polylist', 'polygons')

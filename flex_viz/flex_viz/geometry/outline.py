@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from flex_description.robot import Robot
+from flex_description import Robot
 from flex_dynamics import Model
 from flex_viz.geometry.coordinates import scaled
 
@@ -31,7 +31,7 @@ def outline(model: Model, q: npt.ArrayLike,
     >>> from flex_dynamics import Model
     >>> model = Model(load_robot('cibicik_arm'))
     >>> sorted(outline(model, np.zeros(model.n)))
-    ['base', 'link1', 'link2', 'link3', 'link4']
+    ['link1', 'link2', 'link3', 'link4']
     """
     q = scaled(model, q, exaggeration)
     lines = {}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_description.robot import FlexibleLink
+from flex_description import FlexibleLink
 from flex_dynamics import Model
 from flex_viz.geometry.bent_beam import BentBeam
+from flex_viz.geometry.frames import transform_points
 from flex_viz.geometry.mesh_limits import LARGEST_MESH, MeshError
-from flex_viz.geometry.rotations import transform_points
 
 STATIONS = 21      # sections along a beam: enough for its fourth mode
 CORNERS = 12       # points around a section

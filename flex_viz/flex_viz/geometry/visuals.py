@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from flex_description.robot import Robot
-from flex_description.rotations import from_rpy, pose
+from flex_description import Robot
+from flex_description.math import pose, rotation_from_rpy
 from flex_viz.geometry.mesh_file import load_mesh
 from flex_viz.geometry.mesh_limits import MeshError, check_size
 from flex_viz.shown_text import plain
@@ -86,7 +86,7 @@ def _visual(element: ElementTree.Element, palette: dict[str, Colour]) -> Visual 
         colour = (_rgba(material) if material.find('color') is not None
                   else palette.get(material.get('name', ''), GREY))
     origin = element.find('origin')
-    place = pose(from_rpy(_numbers(origin, 'rpy', (0.0, 0.0, 0.0))),
+    place = pose(rotation_from_rpy(_numbers(origin, 'rpy', (0.0, 0.0, 0.0))),
                  _numbers(origin, 'xyz', (0.0, 0.0, 0.0)))
     return Visual(shape.tag, place, size, colour, shape.get('filename', ''))
 

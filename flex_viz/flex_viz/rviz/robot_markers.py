@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import Model
 from flex_viz.geometry.bent_beam import Gauges
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgba, value_text
 from flex_viz.geometry.coordinates import scaled, tip_frame
-from flex_viz.geometry.rotations import quaternion_xyzw
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.visuals import GREY, mesh_path
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow
@@ -124,7 +124,8 @@ class RobotMarkers:
             return [Marker('straight', at, action=DELETE)
                     for at in range(len(self.robot.skins))]
         return [Marker('straight', at, TRIANGLES, colour=GHOST, points=self._straight[name],
-                       position=pose[:3, 3].tolist(), orientation=quaternion_xyzw(pose))
+                       position=pose[:3, 3].tolist(),
+                       orientation=quaternion_from_rotation(pose[:3, :3]))
                 for at, (name, pose) in enumerate(self.robot.straight(q).items())]
 
     def _rigid(self, bent: RobotShape) -> list[Marker]:
@@ -140,8 +141,8 @@ class RobotMarkers:
                 own = mesh.lower().endswith('.dae') and visual.colour == GREY
                 markers.append(Marker('rigid', len(markers), SHAPES.get(visual.kind, MESH),
                                       position=place[:3, 3].tolist(),
-                                      orientation=quaternion_xyzw(place), scale=size,
-                                      colour=NO_COLOUR if own else visual.colour,
+                                      orientation=quaternion_from_rotation(place[:3, :3]),
+                                      scale=size, colour=NO_COLOUR if own else visual.colour,
                                       mesh=mesh))
         if len(bent.lines):
             markers.append(Marker('rigid', len(markers), LINE_LIST, colour=INK,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flex_description.math import quaternion_from_rotation
 from flex_ros.cdr.encoding import COUNT, LITTLE_ENDIAN, PADS, TIME, text
-from flex_viz.geometry.rotations import quaternion_xyzw
 
 POSE = struct.Struct('<7d')      # translation and quaternion, without padding
 
@@ -31,5 +31,6 @@ class TransformBytes:
         stamp = TIME.pack(*divmod(stamp_ns, 10**9))
         for (begin, behind), pose in zip(self._places, poses, strict=True):
             self._message[begin:begin + TIME.size] = stamp
-            POSE.pack_into(self._message, behind, *pose[:3, 3].tolist(), *quaternion_xyzw(pose))
+            POSE.pack_into(self._message, behind, *pose[:3, 3].tolist(),
+                           *quaternion_from_rotation(pose[:3, :3]))
         return bytes(self._message)
