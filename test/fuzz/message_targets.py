@@ -290,7 +290,7 @@ def state_publisher() -> Target:
     def after(count: int) -> None:
         target.time += PERIOD
         node._wall_due = 0.0
-        node._look()
+        node._poll()
         diagnose(node, count)
     target.after = after
     return target
