@@ -10,8 +10,7 @@ from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.measurement_input import MeasurementInput
 from flex_control.nodes.terms_input import TermsInput
-from flex_dynamics import Model
-from flex_dynamics.model.model import Terms
+from flex_dynamics import Model, Terms
 
 
 class Inputs:

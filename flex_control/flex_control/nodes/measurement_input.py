@@ -12,10 +12,11 @@ from sensor_msgs.msg import Imu, JointState
 
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop.stamped_input import StampedInput
+from flex_description.math import within
 from flex_dynamics import Model, Sensors
 from flex_msgs.msg import StrainGauges
 from flex_ros.message_fields import nanoseconds
-from flex_ros.message_guard import is_stamp, subscribe, within
+from flex_ros.message_guard import is_stamp, subscribe
 from flex_ros.qos import DEPTH, newest
 
 

@@ -8,8 +8,8 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 from flex_control.loop.stamped_input import StampedInput
-from flex_dynamics import Model
-from flex_dynamics.model.model import Terms
+from flex_description.math import within
+from flex_dynamics import Model, Terms
 from flex_msgs.msg import DynamicsTerms
 from flex_ros.cdr.fixed_layout import FixedLayoutReader
 from flex_ros.message_fields import nanoseconds
@@ -19,7 +19,6 @@ from flex_ros.message_guard import (
     decode,
     decode_errors,
     is_stamp,
-    within,
 )
 from flex_ros.qos import newest
 

@@ -6,8 +6,7 @@ import numpy as np
 from flex_control.design.gains import FASTEST, first_frequency
 from flex_control.trajectories.base import Reference
 from flex_control.trajectories.splines import Splines
-from flex_dynamics import Model
-from flex_dynamics.model.joint_inertia import largest_joint_inertia
+from flex_dynamics import Model, largest_joint_inertia
 
 LEAST = 0.01              # rad or m: less than this is no step
 MARGIN = 1.5              # of the way that the speed explains
