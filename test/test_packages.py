@@ -74,7 +74,8 @@ def test_entry_points_of_a_package_are_there(name):
     assert programs or nodes or name == 'flex_ros'
     programs += [(program, module, 'main') for program, module in nodes]
     for _, module, name_there in programs:
-        source = (ROOT / name / Path(*module.split('.'))).with_suffix('.py').read_text()
+        path = ROOT / name / Path(*module.split('.'))
+        source = (path / 'node.py' if path.is_dir() else path.with_suffix('.py')).read_text()
         assert re.search(rf'^(def|class) {name_there}\b', source, re.MULTILINE), module
 
 

@@ -11,7 +11,7 @@ from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
-from flex_dynamics import Loads, Model, Sensors, Simulation
+from flex_dynamics import Drives, Loads, Model, Plant, Sensors
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
     left out they are what the controller asks for, and the controller is told of them.
     loads(time): external loads from that time on. A controller without `needs_elastic_state` sees
     zeros for elastic coordinates, one with `needs_measurements` gets readings of the plant's
-    sensors with `noise`. Efforts are cut to the
-    robot's limits. ControlError or DynamicsError if the loop fails.
+    sensors with `noise`. Commands and motors are held to the robot's limits, as in the simulator
+    node. ControlError or DynamicsError if the loop fails.
     """
     model = controller.model
     plant = model if plant is None else plant
@@ -92,67 +92,56 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
     if start is None:
         start = trajectory.sample(0.0).position
     begin = np.asarray(start, dtype=float)
-    simulation = Simulation(plant, step, tolerance=1e-7,
-                            q=plant.statics(begin)[0] if len(begin) == joints else begin)
+    at_rest = len(begin) == joints
+    robot = Plant(plant, step, inner, Drives(stiffness, damping), begin[:joints], at_rest,
+                  stops=False)
+    if not at_rest:
+        robot.simulation.set_state(begin, np.zeros(plant.n))
     loop = ControlLoop(model, controller, trajectory)
-    sensors = _SensorReader(plant, noise or Noise()) if controller.needs_measurements else None
-    limits = _effort_limits(plant)
+    sensors = _SensorReader(robot, noise or Noise()) if controller.needs_measurements else None
     count = round(duration / period)
     time = period * np.arange(count)
     q, v = np.zeros((count, plant.n)), np.zeros((count, plant.n))
     effort, wanted = np.zeros((count, joints)), np.zeros((count, joints))
     acting: Loads | None = None
     for k in range(count):
-        q[k], v[k] = simulation.q, simulation.v
+        q[k], v[k] = robot.q, robot.v
         if loads is not None and (now := loads(time[k])) is not acting:
-            simulation.set_loads(now)
+            robot.simulation.set_loads(now)
             acting = now
         seen = q[k].copy(), v[k].copy()
         if not controller.needs_elastic_state:
             seen[0][joints:] = 0.0
             seen[1][joints:] = 0.0
-        readings = None
-        if sensors is not None:
-            # the command before, with what the drives have made of it since
-            last = max(k - 1, 0)
-            acts = (effort[last] + stiffness * (q[last] - q[k])[:joints]
-                    + damping * (v[last] - v[k])[:joints])
-            readings = sensors.read(q[k], v[k], acts, acting)
-        command = np.clip(loop.step(time[k], *seen, measurements=readings), -limits, limits)
+        readings = None if sensors is None else sensors.read()
+        command = loop.step(time[k], *seen, measurements=readings)
         target = controller.reference
         wanted[k] = target.position
-        effort[k] = (command + stiffness * (target.position - q[k, :joints])
-                     + damping * (target.velocity - v[k, :joints]))
-        simulation.set_servo(stiffness, damping, target.position, target.velocity)
-        simulation.advance(inner, command)
+        robot.commands.accept_all(command, target.position, target.velocity)
+        position, velocity = robot.joints()
+        effort[k] = (robot.commands.effort + stiffness * (robot.commands.position - position)
+                     + damping * (robot.commands.velocity - velocity))
+        robot.advance()
     tips = np.array([plant.pose(row, tip)[:3, 3] for row in q])
     return TrialResult(time, q, v, effort, wanted, tips)
-
-
-def _effort_limits(model: Model) -> np.ndarray:
-    """Largest efforts (n_joints,); infinite where the robot has none."""
-    limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
-    return np.array([limits.get(name, np.inf) for name in model.names[:model.n_joints]])
 
 
 class _SensorReader:
     """Readings of the plant's sensors, with noise of a fixed seed."""
 
-    def __init__(self, plant: Model, noise: Noise) -> None:
+    def __init__(self, plant: Plant, noise: Noise) -> None:
         self._plant, self._noise = plant, noise
-        self._sensors = Sensors(plant)
+        self._sensors = Sensors(plant.model)
         self._random = np.random.default_rng(noise.seed)
 
-    def read(self, q: np.ndarray, v: np.ndarray, effort: np.ndarray,
-             loads: Loads | None) -> Measurements:
-        """Readings at a state reached under `effort`: an accelerometer reads what was."""
-        noise, joints = self._noise, self._plant.n_joints
-        a = self._plant.forward_dynamics(q, v, effort, loads)
-        imus = self._sensors.imu(q, v, a)
+    def read(self) -> Measurements:
+        """Readings at the present state."""
+        noise, plant, joints = self._noise, self._plant, self._plant.model.n_joints
+        imus = self._sensors.imu(plant.q, plant.v, plant.acceleration())
         return Measurements(
-            self._with(q[:joints], noise.joint_position),
-            self._with(v[:joints], noise.joint_velocity),
-            self._with(self._sensors.strain(q), noise.strain),
+            self._with(plant.q[:joints], noise.joint_position),
+            self._with(plant.v[:joints], noise.joint_velocity),
+            self._with(self._sensors.strain(plant.q), noise.strain),
             self._with(np.array([imu.gyro for imu in imus]).reshape(-1, 3), noise.gyro),
             self._with(np.array([imu.acceleration for imu in imus]).reshape(-1, 3),
                        noise.acceleration))

@@ -39,8 +39,15 @@ class Drives:
 class Plant:
     """A simulation that moves by whole output periods and always has a good state.
 
-    wrenches: pushes from outside in the axes of their frames, (frame, x or None, force and moment
-    (6,)).
+    model: the robot. step (s) and steps: inner steps of a period, and how many. start_joints
+    (n_joints,): where it starts, with the links bent by gravity if `deflected`. stops: whether
+    joints meet a stiff stop at their limits. wrenches: pushes from outside in the axes of their
+    frames, (frame, x or None, force and moment (6,)); loads in world axes are those of
+    `simulation.set_loads`.
+
+    >>> plant = Plant(model, 0.001, 2, Drives(gains, dampings), start, deflected=True)
+    >>> plant.commands.accept(['joint1'], effort=[5.0])
+    >>> plant.advance()
     """
 
     def __init__(self, model: Model, step: float, steps: int, drives: Drives,
@@ -56,6 +63,7 @@ class Plant:
         self.stops = JointStops(model, self._motors) if stops else None
         self.drives = drives
         self.wrenches: Sequence[tuple[str, float | None, Array]] = ()
+        self._pushed = False         # by wrenches, in the last period
         self.saturated = 0           # periods in which a drive was at its limit
         self._start_joints, self._deflected = start_joints, deflected
         self._payloads: list[str] = []
@@ -139,7 +147,7 @@ class Plant:
         damping alone. DynamicsError if the motion diverges; the state stays the last good one.
         """
         simulation = self.simulation
-        if self.wrenches or simulation.loads is not None:
+        if self.wrenches or self._pushed:
             self._push()
         status, sweeps, limited = driven_period(
             simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
@@ -158,12 +166,14 @@ class Plant:
         if not self._moved:
             return np.zeros(self.model.n)
         stiffness, damping, target, rate = self.simulation.servo
-        position, velocity = self._joints()
+        position, velocity = self.joints()
         effort = (self._motors[rows.ACTING] + stiffness * (target - position)
                   + damping * (rate - velocity))
         return self.model.forward_dynamics(self.q, self.v, effort, self.simulation.loads)
 
-    def _joints(self) -> tuple[Array, Array]:
+    def joints(self) -> tuple[Array, Array]:
+        """Positions and speeds (n_joints,) of the joints as their motors see them: of an elastic
+        joint the motor's, behind the gear."""
         if self._seen.size:
             return self._seen @ self.q, self._seen @ self.v
         joints = self.model.n_joints
@@ -171,6 +181,7 @@ class Plant:
 
     def _push(self) -> None:
         """Hand the wrenches over in world axes, in which they are constant for one period."""
+        self._pushed = bool(self.wrenches)
         if not self.wrenches:
             self.simulation.set_loads(None)
             return

@@ -51,7 +51,7 @@ class Panel:
         self._q: np.ndarray | None = None
         self._last_frame: tuple | None = None
         self._text_time = self._plot_time = -np.inf      # s of wall time, of the last update
-        names = scene.model.names[:scene.model.n_joints]
+        names = scene.model.joint_names
         self._history = History(2 * len(names) + 1, rate=10.0)
         # Beside the scene, not over it; sharing would send the page through an external server.
         self._gui.configure_theme(show_share_button=False, show_logo=False)

@@ -7,24 +7,16 @@ import numpy.typing as npt
 from flex_dynamics import Model
 from flex_dynamics.checks import LARGEST_POSITION
 
-DEFORMATIONS = ('bend_y', 'bend_z', 'twist')      # as in coordinate names: link2/bend_y/1
-
 
 def flexible_links(model: Model) -> list[str]:
     """Names of the flexible links, in tree order."""
-    return [link.name for link in model.robot.links if link.flexible is not None]
+    return list(model.coordinates.links)
 
 
 def amplitudes(model: Model, link: str | None = None) -> np.ndarray:
     """Indices in q of the elastic amplitudes of one link, or of all: bend_y, bend_z, twist."""
-    wanted = {link} if link is not None else set(flexible_links(model))
-    found = []
-    for at, name in enumerate(model.names):
-        owner, *rest = name.rsplit('/', 2)       # link2/bend_y/1; a motor is joint2/motor
-        if (at >= model.n_joints and owner in wanted and len(rest) == 2
-                and rest[0] in DEFORMATIONS):
-            found.append(at)
-    return np.array(found, dtype=int)
+    places = model.coordinates.elastic if link is None else model.coordinates.links[link].all
+    return np.arange(model.n)[places]
 
 
 def scaled(model: Model, q: npt.ArrayLike, exaggeration: float) -> np.ndarray:

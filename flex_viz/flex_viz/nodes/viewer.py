@@ -161,7 +161,7 @@ class Viewer(Node):
         if self._state is None:
             self._panel.answer('no state received yet')
             return
-        message = JointTrajectory(joint_names=list(self.model.names[:self.model.n_joints]))
+        message = JointTrajectory(joint_names=list(self.model.joint_names))
         start = self._state.q[:self.model.n_joints]
         for at, *rows in zip(*point_to_point(start, self._goals[name], span)):
             point = JointTrajectoryPoint(**{kind: row.tolist() for kind, row in zip(
@@ -193,7 +193,7 @@ class Viewer(Node):
     def _keep_efforts(self, message: JointState) -> None:
         known = dict(zip(message.name, message.effort))
         efforts = np.array([known.get(name, 0.0)
-                            for name in self.model.names[:self.model.n_joints]])
+                            for name in self.model.joint_names])
         if within(efforts):
             self._efforts = efforts
 

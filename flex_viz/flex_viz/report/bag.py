@@ -65,7 +65,7 @@ def read_run(path: Path, robot: str = '', overlay: str = '', order: str = 'secon
     except (RobotError, DynamicsError) as error:
         raise RunError(str(error)) from None
     stamps, q, v = _states(path, topics[STATE], model)
-    joints = list(model.names[:model.n_joints])
+    joints = list(model.joint_names)
     return Run(model, tool, 1e-9 * stamps, q, v,
                efforts=_held(topics.get(JOINTS, []), stamps, joints, lambda m: (m.name, m.effort)),
                commands=_held(topics.get(COMMANDS, []), stamps, joints,

@@ -37,7 +37,7 @@ class Run:
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the joints."""
-        return tuple(self.model.names[:self.model.n_joints])
+        return tuple(self.model.joint_names)
 
     @cached_property
     def deflection(self) -> np.ndarray:
