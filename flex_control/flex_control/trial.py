@@ -11,7 +11,8 @@ from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
-from flex_dynamics import Drives, Loads, Model, Plant, Sensors
+from flex_dynamics import Loads, Model, Sensors
+from flex_dynamics.simulation.plant import Drives, Plant
 
 
 @dataclass(frozen=True)

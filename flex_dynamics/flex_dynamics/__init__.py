@@ -9,18 +9,16 @@ from flex_dynamics.model.loads import DistributedLoad, Loads, Wrench
 from flex_dynamics.model.model import FrameMotion, Model, Terms
 from flex_dynamics.model.poses import Poses
 from flex_dynamics.model.sections import BeamSections
-from flex_dynamics.simulation.command_limits import CommandError
-from flex_dynamics.simulation.plant import Drives, Plant
 from flex_dynamics.simulation.sensors import ImuReading, Sensors
 from flex_dynamics.simulation.simulate import Servo, SimulationResult, simulate
 from flex_dynamics.simulation.simulation import Simulation
 
 __version__ = '0.1.0'
 
-__all__ = ['BeamSections', 'CommandError', 'Coordinates', 'Data', 'DistributedLoad', 'Drives',
-           'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits', 'LinkCoordinates',
-           'Loads', 'Model', 'Plant', 'Poses', 'Sensors', 'Servo', 'Simulation',
-           'SimulationResult', 'Terms', 'Wrench', 'largest_joint_inertia', 'simulate']
+__all__ = ['BeamSections', 'Coordinates', 'Data', 'DistributedLoad', 'DynamicsError',
+           'FrameMotion', 'ImuReading', 'JointLimits', 'LinkCoordinates', 'Loads', 'Model',
+           'Poses', 'Sensors', 'Servo', 'Simulation', 'SimulationResult', 'Terms', 'Wrench',
+           'largest_joint_inertia', 'simulate']
 
 
 def __getattr__(name: str) -> Any:

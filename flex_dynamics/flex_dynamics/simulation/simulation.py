@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from flex_description.math import within
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION, Checked
@@ -20,6 +21,7 @@ from flex_dynamics.model.model import MODEL_ADVICE, Model
 from flex_dynamics.simulation.divergence import why_it_failed
 
 MOST_SWEEPS = 50     # until a step is cut in halves
+MOST_COUNT = 10**9    # of steps, and of sweeps, that a kernel may report
 AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
 
 
@@ -226,16 +228,24 @@ class Simulation:
         """
         # Called a thousand times a second with numbers of a kernel: the common case first.
         if (status or not steps.__class__ is status.__class__ is sweeps.__class__ is int
-                or steps < 0 or sweeps < 0 or tau.__class__ is not np.ndarray):
+                or not (0 <= steps <= MOST_COUNT and 0 <= sweeps <= MOST_COUNT)
+                or not self._is_effort(tau)):
             steps = checks.whole(steps, 'steps', 'a whole number of steps')
             status = checks.whole(status, 'status', 'what the kernel returned', NOT_CONVERGED)
             sweeps = checks.whole(sweeps, 'sweeps', 'a whole number of sweeps')
-            if tau is not None:
-                tau = self._model.finite_vector(tau, 'tau', self._model.n_joints)
+            efforts = (None if tau is None
+                       else self._model.finite_vector(tau, 'tau', self._model.n_joints))
+            if status:
+                self.sweeps += sweeps
+                raise DynamicsError(why_it_failed(self, status, efforts))
         self.sweeps += sweeps
-        if status:
-            raise DynamicsError(why_it_failed(self, status, tau))
         self.time += steps * self.step
+
+    def _is_effort(self, tau: ArrayLike | None) -> bool:
+        """Whether tau is an array (n_joints,) of float64 in its bounds, told in a microsecond."""
+        return (isinstance(tau, np.ndarray) and tau.__class__ is np.ndarray
+                and tau.dtype == np.float64 and tau.shape == (self._model.n_joints,)
+                and within(tau, checks.LARGEST))
 
     def _refuse_other_names(self, model: Model) -> None:
         known = getattr(self, '_model', model).names
