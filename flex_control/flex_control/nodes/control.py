@@ -65,7 +65,8 @@ class Control(Node):
         self._wanted = controller              # that runs unless the fail-safe acts
         self._motion = Motion(self, self.loop, reader, declare_tolerances(self, model),
                               settings.stop_time, settings.feedback_period, settings.lockstep)
-        declare_shaper(live, self._motion.set_shaper, self._motion.set_shaper_modes)
+        planner = self._motion.planner
+        declare_shaper(live, planner.set_shaper, planner.set_shaper_modes)
         self._inputs = self.make_inputs(settings)
         self._inputs.want(controller)
         self._drives = self.make_drives()
