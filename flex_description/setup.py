@@ -21,7 +21,7 @@ setup(
     zip_safe=False,
     entry_points={
         'console_scripts': [
-            'describe = flex_description.describe:main',
+            'describe = flex_description.commands.describe:main',
         ],
     },
 )

@@ -9,6 +9,7 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
+    package_data={'flex_dynamics': ['py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_dynamics']),
         ('share/flex_dynamics', ['package.xml']),

@@ -15,6 +15,6 @@ setup(
         ('share/ament_index/resource_index/packages', ['resource/flex_ros']),
         ('share/flex_ros', ['package.xml']),
     ],
-    install_requires=['numba', 'numpy'],
+    install_requires=['numba', 'numpy', 'rosbags'],
     zip_safe=False,
 )

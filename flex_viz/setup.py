@@ -9,19 +9,20 @@ setup(
     license='Apache-2.0',
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
+    package_data={'flex_viz': ['py.typed']},
     data_files=[
         ('share/ament_index/resource_index/packages', ['resource/flex_viz']),
         ('share/flex_viz', ['package.xml']),
     ],
     install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'flex-ros==0.1.0',
-                      'matplotlib', 'numpy', 'pillow', 'rosbags'],
-    extras_require={'viewer': ['viser~=1.1.1']},      # no rosdep key brings it; the viewer says so
+                      'matplotlib', 'numpy', 'pillow'],
+    extras_require={'viewer': ['viser~=1.1.1']},      # no rosdep key; the viewer's error names it
     zip_safe=False,
     entry_points={
         'console_scripts': [
             'markers = flex_ros.start:main_of.flex_viz.nodes.markers',
             'modes = flex_ros.start:main_of.flex_viz.nodes.modes',
-            'plot = flex_viz.plot:main',
+            'plot = flex_viz.report.command:main',
             'state_publisher = flex_ros.start:main_of.flex_viz.nodes.state_publisher',
             'viewer = flex_ros.start:main_of.flex_viz.nodes.viewer',
         ],

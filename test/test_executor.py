@@ -10,12 +10,12 @@ from rclpy.task import Future
 from std_msgs.msg import Int64
 from std_srvs.srv import Trigger
 
-from flex_ros.executor import KINDS, LeanExecutor, make_executor, spin
+from flex_ros.executor import EXECUTORS, LeanExecutor, make_executor, spin
 
 PATIENCE = 60.0
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=EXECUTORS)
 def executor(request):
     rclpy.init()
     made = make_executor(request.param)

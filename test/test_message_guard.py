@@ -17,9 +17,9 @@ from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.terms_input import FIELDS, TermsInput
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
-from flex_dynamics.nodes.payload_services import total_mass
+from flex_dynamics.nodes.simulator.payloads import total_mass
 from flex_dynamics.ros.state_subscription import StateSubscription
+from flex_dynamics.simulation.command_limits import CommandError, CommandLimits
 from flex_msgs.msg import DynamicsTerms, FlexState
 from flex_ros import message_guard
 from flex_ros.message_guard import (
@@ -136,7 +136,7 @@ def test_terms_that_no_robot_has_are_counted_and_go_no_further(node):
 
 
 def test_commands_beyond_all_bounds_are_refused():
-    gate = EffortGate(MODEL.robot, MODEL.names[:1])
+    gate = CommandLimits(MODEL)
     with pytest.raises(CommandError, match=r'effort: expected at most 1e\+09, found 1e\+308'):
         gate.accept(['joint1'], [1e308])
     with pytest.raises(CommandError, match='position: expected at most'):

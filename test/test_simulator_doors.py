@@ -7,48 +7,9 @@ from sensor_msgs.msg import JointState
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
-from flex_dynamics.nodes.command_reader import CommandReader, answered_tick, is_copy
-from flex_dynamics.nodes.effort_gate import CommandError
 from flex_dynamics.nodes.push import read_arguments
-from flex_dynamics.nodes.simulator_parameters import Timing
-from flex_dynamics.nodes.wrench_input import Push, forget_past, place
-
-
-def timing(lockstep=False):
-    return Timing(step=0.001, steps=2, lockstep=lockstep, real_time_factor=1.0,
-                  command_timeout=0.1, lockstep_timeout=5.0, hold_on_silence=False,
-                  wait_for_command=True, start_paused=False, clock_every=5,
-                  thread_priority=0)
-
-
-MS = 10**6
-
-
-@pytest.mark.parametrize('when, tick', [(0, 100), (200 * MS, 100), (198 * MS, 99),
-                                        (100 * MS, 50)])
-def test_free_running_a_command_answers_the_state_of_its_stamp(when, tick):
-    assert answered_tick(when, 100, 50, timing()) == tick
-
-
-@pytest.mark.parametrize('when, last, words', [
-    (202 * MS, 0, 'is after the present, 200000000 ns'),
-    (98 * MS, 0, 'is more than 0.1 s old'),
-    (196 * MS, 99, 'is before that of the command before'),
-])
-def test_free_running_commands_come_in_time_and_order(when, last, words):
-    with pytest.raises(CommandError, match=words):
-        answered_tick(when, 100, last, timing())
-
-
-def test_in_lockstep_only_the_present_state_is_answered():
-    assert answered_tick(200 * MS, 100, 0, timing(True)) == 100
-    for when in (0, 198 * MS, 202 * MS):
-        with pytest.raises(CommandError, match='expected that of the last state, 200000000 ns'):
-            answered_tick(when, 100, 0, timing(True))
-    assert is_copy(198 * MS, 100, timing(True), False)
-    assert is_copy(200 * MS, 100, timing(True), True)
-    assert not is_copy(200 * MS, 100, timing(True), False)
-    assert not is_copy(196 * MS, 100, timing(True), False)
+from flex_dynamics.nodes.simulator.commands import CommandReader
+from flex_dynamics.nodes.simulator.wrenches import Push, forget_past, place
 
 
 def test_commands_are_read_whatever_their_shape():

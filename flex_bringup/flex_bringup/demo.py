@@ -24,9 +24,7 @@ from rclpy.signals import SignalHandlerOptions
 from flex_bringup.recorder import Recorder
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.animation import animate
-from flex_viz.page import write_report
-from flex_viz.run import Run, RunError, table
+from flex_viz import Run, RunError, animate, table, write_report
 
 ROBOT = 'cibicik_arm'
 TOOL = 'tool'

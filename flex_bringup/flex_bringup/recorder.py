@@ -19,7 +19,7 @@ from simulation_interfaces.srv import StepSimulation
 from flex_msgs.msg import FlexState
 from flex_ros.message_guard import DecodeError, decode
 from flex_ros.polled_subscription import Polled, waiting
-from flex_viz.run import RunError
+from flex_viz import RunError
 
 TOPICS = {'flex_state': FlexState, 'joint_states': JointState, 'joint_commands': JointState,
           'control/controller_state': JointTrajectoryControllerState}

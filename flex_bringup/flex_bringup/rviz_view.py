@@ -11,7 +11,7 @@ import yaml
 from ament_index_python.packages import get_package_share_directory
 
 from flex_description import Robot
-from flex_viz.reach import reach
+from flex_viz import reach
 
 # Shares of the reach. RViz sees 45 degrees from top to bottom: upright and stretched robots fit.
 DISTANCE, FOCUS = 1.9, (0.15, 0.0, 0.3)

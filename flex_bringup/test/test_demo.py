@@ -8,7 +8,7 @@ import pytest
 
 from flex_bringup.demo import Progress, evaluate
 from flex_description import load_robot
-from flex_viz.run import RunError
+from flex_viz import RunError
 
 NAMES = ['joint1', 'joint2', 'joint3', 'joint4',
          *(f'{link}/{kind}/{at}' for link in ('link2', 'link3')

@@ -10,10 +10,9 @@ import yaml
 from flex_bringup.rviz_view import cell, write_view
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.frames import Frames
-from flex_viz.pushes import Push
-from flex_viz.reach import reach
-from flex_viz.robot_markers import RobotMarkers
+from flex_viz import Frames, reach
+from flex_viz.geometry.wrench_arrows import AppliedWrench
+from flex_viz.rviz.robot_markers import RobotMarkers
 
 RVIZ = Path(__file__).parents[1] / 'rviz' / 'robot.rviz'
 # Property names and words of Jazzy's displays; another one is ignored without a word.
@@ -100,7 +99,7 @@ def test_topics_are_relative_and_suit_the_publishers(displays):
 def test_every_namespace_that_is_drawn_is_shown(displays):
     model = Model(load_robot('lab_link'))
     drawing = RobotMarkers(model)
-    push = Push(drawing._tip, np.ones(3), np.ones(3))
+    push = AppliedWrench(drawing.tip, np.ones(3), np.ones(3))
     drawn = {marker.ns for marker in drawing.at(0.0, np.zeros(model.n), [push])}
     assert displays['rviz_default_plugins/MarkerArray']['Namespaces'] == {
         name: True for name in sorted(drawn | {'rigid', 'mode'})}

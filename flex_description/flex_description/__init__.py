@@ -1,6 +1,13 @@
-"""What a flexible robot is: URDF or xacro with flexible elements, loaded into frozen records."""
+"""Flexible robots: URDF or xacro with flexible elements, loaded into frozen records.
+
+Public beside the names below: `flex_description.math` (rotations, quaternions, quadrature,
+inertia), `flex_description.shapes` (mode shape bases), `flex_description.commands` (command lines
+about a robot) and `flex_description.suggestion` (near-name suggestions). Everything else is
+private to the package.
+"""
 from flex_description.errors import RobotError
-from flex_description.loader import load_robot
+from flex_description.load import load_robot
+from flex_description.reading.source import bundled_robots
 from flex_description.robot import (
     BeamProperties,
     Damping,
@@ -16,12 +23,12 @@ from flex_description.robot import (
     Robot,
     StrainGauge,
 )
-from flex_description.source import bundled_robots
+from flex_description.shapes import ModeShapes, NoShapes
 
 __version__ = '0.1.0'
 
 __all__ = [
     'BeamProperties', 'Damping', 'FlexibleJoint', 'FlexibleLink', 'Frame', 'Imu', 'Inertia',
-    'Joint', 'Limits', 'Link', 'LumpedMass', 'Robot', 'RobotError', 'StrainGauge',
-    'bundled_robots', 'load_robot',
+    'Joint', 'Limits', 'Link', 'LumpedMass', 'ModeShapes', 'NoShapes', 'Robot', 'RobotError',
+    'StrainGauge', 'bundled_robots', 'load_robot',
 ]

@@ -1,7 +1,6 @@
 """Natural frequencies of one flexible link, clamped at its base, with all that it carries.
 
-Rayleigh and Ritz with the link's own shapes: what is carried outboard counts as rigid, at the zero
-pose.
+Rayleigh and Ritz with the link's own shapes: all links beyond it count as rigid, at the zero pose.
 """
 from __future__ import annotations
 
@@ -11,28 +10,31 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from flex_description.beam import quadrature
+from flex_description.carried_inertia import carried_inertia
 from flex_description.errors import RobotError, quoted
-from flex_description.inertia import link_inertia, moved, steiner
-from flex_description.outboard import carried
+from flex_description.math import Array, gauss_stations, parallel_axes, skew
+from flex_description.rigid_inertia import link_inertia, transformed
 from flex_description.robot import FlexibleLink, Inertia, LumpedMass, Robot
 
-KINDS = ('bend_y', 'bend_z', 'twist')
-POINTS = 64  # Gauss points an interval: six for each half wave of the 20th mode, squared
+SHAPE_KINDS = ('bend_y', 'bend_z', 'twist')
+POINTS = 64  # Gauss points per interval: six per half wave of the 20th mode, squared
 
 
 @dataclass(frozen=True)
 class LinkMode:
-    """frequency Hz; kind: where most of the strain energy is; share: how much of it is there."""
+    """A natural mode of a clamped link.
 
-    frequency: float
+    kind: bend_y, bend_z or twist, the one with most of the strain energy; share: its part of it.
+    """
+
+    frequency: float    # Hz
     kind: str
     share: float
 
 
 def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[LinkMode]:
     """Modes in rising frequency; loads: rigid bodies on sections, besides the link's masses."""
-    x, weight = quadrature(link.breakpoints, POINTS)
+    x, weight = gauss_stations(link.breakpoints, POINTS)
     at = link.properties(x)
     y, z, twist = link.bend_y, link.bend_z, link.twist
     blocks = [_gram(y(x), weight * at.mass_per_length) + _gram(y(x, 1), weight * at.inertia_z),
@@ -50,10 +52,11 @@ def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[Lin
     return [_mode(square, vector, K, counts) for square, vector in zip(squares, vectors.T)]
 
 
-def _eigen(K: np.ndarray, M: np.ndarray, link: FlexibleLink) -> tuple[np.ndarray, np.ndarray]:
+def _eigen(K: Array, M: Array, link: FlexibleLink) -> tuple[Array, Array]:
     """Squares of the frequencies, rising, and the modes as columns."""
     try:
-        return eigh(K, M)
+        squares, vectors = eigh(K, M)
+        return squares, vectors
     except (np.linalg.LinAlgError, ValueError):
         pass
     # A load that outweighs the beam by 16 digits leaves an M that rounding has made indefinite.
@@ -73,25 +76,25 @@ def loads_of(robot: Robot) -> dict[str, list[LumpedMass]]:
     for link in robot.links:
         inertias[link.name] = link.inertia if link.flexible is None else link_inertia(
             link.flexible.origin, link.flexible, link.flexible.masses)
-    bodies = carried(robot.joints, inertias)
+    bodies = carried_inertia(robot.joints, inertias)
     beams = {link.name: link.flexible for link in robot.links if link.flexible is not None}
     result: dict[str, list[LumpedMass]] = {name: [] for name in beams}
     for joint in robot.joints:
         body = bodies[joint.name]
         if joint.section_x is None or body is None:
             continue
-        inside = moved(body, np.linalg.inv(beams[joint.parent].origin))
+        inside = transformed(body, np.linalg.inv(beams[joint.parent].origin))
         result[joint.parent].append(LumpedMass(
             joint.section_x, inside.mass, inside.centre - np.array([joint.section_x, 0.0, 0.0]),
             inside.tensor, joint.child))
     return result
 
 
-def _gram(shapes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def _gram(shapes: Array, weight: Array) -> Array:
     return (shapes * weight) @ shapes.T
 
 
-def _diagonal(blocks: list[np.ndarray], counts: list[int]) -> np.ndarray:
+def _diagonal(blocks: list[Array], counts: list[int]) -> Array:
     result = np.zeros((sum(counts), sum(counts)))
     start = 0
     for block, count in zip(blocks, counts):
@@ -100,8 +103,8 @@ def _diagonal(blocks: list[np.ndarray], counts: list[int]) -> np.ndarray:
     return result
 
 
-def _section_motion(link: FlexibleLink, x: float) -> np.ndarray:
-    """(6, n): velocity and turning rate of the section at x, per unit rate of each amplitude.
+def _section_motion(link: FlexibleLink, x: float) -> Array:
+    """(6, n): linear and angular velocity of the section at x, per unit rate of each amplitude.
 
     theta = (twist, -w', v') in beam axes.
     """
@@ -115,18 +118,17 @@ def _section_motion(link: FlexibleLink, x: float) -> np.ndarray:
     return result
 
 
-def _spatial(body: LumpedMass) -> np.ndarray:
+def _spatial(body: LumpedMass) -> Array:
     """(6, 6) inertia about the section's axis point, linear rows first."""
-    cx, cy, cz = body.mass * body.centre
-    cross = np.array([[0.0, -cz, cy], [cz, 0.0, -cx], [-cy, cx, 0.0]])
-    turning = body.tensor + steiner(body.mass, body.centre)
-    return np.block([[body.mass * np.eye(3), -cross], [cross, turning]])
+    coupling = skew(body.mass * body.centre)
+    rotation = body.tensor + parallel_axes(body.mass, body.centre)
+    return np.block([[body.mass * np.eye(3), -coupling], [coupling, rotation]])
 
 
-def _mode(square: float, vector: np.ndarray, K: np.ndarray, counts: list[int]) -> LinkMode:
+def _mode(square: float, vector: Array, K: Array, counts: list[int]) -> LinkMode:
     energy = vector * (K @ vector)
     parts = np.array([part.sum() for part in np.split(energy, np.cumsum(counts)[:-1])])
     shares = parts / max(parts.sum(), np.finfo(float).tiny)
     best = int(np.argmax(shares))
-    return LinkMode(float(np.sqrt(max(square, 0.0)) / (2 * np.pi)), KINDS[best],
+    return LinkMode(float(np.sqrt(max(square, 0.0)) / (2 * np.pi)), SHAPE_KINDS[best],
                     float(shares[best]))

@@ -1,9 +1,7 @@
 """Materials by name: Young's modulus E (Pa), shear modulus G (Pa), density (kg/m3)."""
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-
-from flex_description.element import Element
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -23,14 +21,3 @@ MATERIALS = {
     'titanium': Material(E=114e9, G=44e9, density=4430.0),
     'carbon': Material(E=135e9, G=5e9, density=1600.0),
 }
-UNITS = {'E': 'Pa', 'G': 'Pa', 'density': 'kg/m3'}
-
-
-def read_material(element: Element) -> Material:
-    """<material name=.../> or <material E= G= density=/>; numbers override the name's."""
-    element.allow({'name', *UNITS})
-    values: dict[str, float] = {}
-    if 'name' in element.attributes:
-        values = asdict(MATERIALS[element.choice('name', MATERIALS)])
-    return Material(**{name: element.number(name, values.get(name), above=0.0, unit=unit)
-                       for name, unit in UNITS.items()})

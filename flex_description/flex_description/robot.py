@@ -1,10 +1,10 @@
-"""What a flexible robot is: frozen records, built once by `load_robot`, read by everything else.
+"""The description of a flexible robot: frozen records that `load_robot` builds and checks.
 
-Units are SI, angles radians. Poses are 4 x 4 homogeneous matrices that take coordinates of the
+Units are SI, angles radians. A pose is a homogeneous matrix (4, 4) that takes coordinates of the
 inner frame to the outer one.
-A beam's x axis runs along it. `bend_y` is a deflection v along the beam's y axis (resisted by E
-Iz), `bend_z` a deflection w
-along its z axis (resisted by E Iy), `twist` a rotation about its x axis (resisted by G J).
+A beam's x axis runs along it. `bend_y` is a deflection v along the beam's y axis (resisted by
+E Iz), `bend_z` a deflection w along its z axis (resisted by E Iy), `twist` a rotation about its x
+axis (resisted by G J).
 """
 from __future__ import annotations
 
@@ -13,33 +13,39 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from flex_description.math import Array
 from flex_description.shapes import ModeShapes
 
 
 @dataclass(frozen=True)
 class Inertia:
-    """Rigid inertia: mass (kg), centre (3,) m, tensor (3, 3) kg m2 about the centre, all in
-    the link's frame."""
+    """Inertia of a rigid body, in the frame of its link unless said otherwise.
 
-    mass: float
-    centre: np.ndarray
-    tensor: np.ndarray
+    tensor is about the centre of mass, in the axes of that frame.
+    """
+
+    mass: float         # kg
+    centre: Array       # (3,) m
+    tensor: Array       # (3, 3) kg m2
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a joint; an absent one is infinite. SI units of the joint (rad or m, N m or N)."""
+    """Limits of a joint, in the units of a revolute or a prismatic one; an absent one is infinite.
+    """
 
-    lower: float = -np.inf
-    upper: float = np.inf
-    effort: float = np.inf
-    velocity: float = np.inf
+    lower: float = -np.inf      # rad or m
+    upper: float = np.inf       # rad or m
+    effort: float = np.inf      # N m or N
+    velocity: float = np.inf    # rad/s or m/s
 
 
 @dataclass(frozen=True)
 class FlexibleJoint:
-    """Spring between the motor, behind its gear, and the link: torque or force = stiffness
-    (motor / gear_ratio - joint) + damping (...).
+    """Spring and damper between the gear of a motor and the link.
+
+    Torque or force on the link = stiffness (motor / gear_ratio - joint) + damping (the same of the
+    speeds).
 
     stiffness N m/rad, damping N m s/rad, both on the link's side; for a prismatic joint N/m and
     N s/m. motor_inertia kg m2: the rotor about its own axis, which is the joint's, on the motor's
@@ -69,8 +75,8 @@ class Joint:
     type: str
     parent: str
     child: str
-    origin: np.ndarray
-    axis: np.ndarray
+    origin: Array
+    axis: Array
     limits: Limits = Limits()
     friction: float = 0.0
     damping: float = 0.0
@@ -80,38 +86,39 @@ class Joint:
 
 @dataclass(frozen=True)
 class BeamProperties:
-    """Properties at stations x (k,): arrays (k,). Units kg/m, kg m, N m2."""
+    """Properties of a beam at stations x (k,), in beam axes: arrays (k,)."""
 
-    mass_per_length: np.ndarray      # rho A
-    inertia_y: np.ndarray            # rho Iy, about y (bending in z)
-    inertia_z: np.ndarray            # rho Iz, about z (bending in y)
-    bending_stiffness_y: np.ndarray  # E Iy, resists w
-    bending_stiffness_z: np.ndarray  # E Iz, resists v
-    torsion_stiffness: np.ndarray    # G J
-    axial_stiffness: np.ndarray      # E A
-    half_y: np.ndarray | None = None  # m, the outline's half extent along y, for drawing
-    half_z: np.ndarray | None = None  # m, along z
+    mass_per_length: Array      # rho A, kg/m
+    inertia_y: Array            # rho Iy, kg m, about y (bending in z)
+    inertia_z: Array            # rho Iz, kg m, about z (bending in y)
+    bending_stiffness_y: Array  # E Iy, N m2, resists w
+    bending_stiffness_z: Array  # E Iz, N m2, resists v
+    torsion_stiffness: Array    # G J, N m2
+    axial_stiffness: Array      # E A, N
+    half_y: Array | None = None  # m, the outline's half extent along y, for drawing
+    half_z: Array | None = None  # m, along z
 
 
 @dataclass(frozen=True)
 class LumpedMass:
-    """A rigid body carried by the section at x: mass kg, centre (3,) m from the section's axis
-    point, tensor (3, 3) kg m2
-    about that centre, in the beam's axes."""
+    """A rigid body carried by the section at x, in beam axes."""
 
-    x: float
-    mass: float
-    centre: np.ndarray
-    tensor: np.ndarray
+    x: float            # m along the beam
+    mass: float         # kg
+    centre: Array       # (3,) m, of mass, from the section's point on the beam axis
+    tensor: Array       # (3, 3) kg m2, about the centre of mass
     name: str = ''
 
 
 @dataclass(frozen=True)
 class Damping:
-    """Either modal ratios (one for all, or one per kind and mode) or Rayleigh D = alpha M +
-    beta K of the link's own elastic block."""
+    """Damping of a link: either modal ratios or Rayleigh, D = alpha M + beta K of the link's own
+    elastic block.
 
-    ratio_bend_y: tuple[float, ...] = ()   # the last one serves all higher modes; empty means none
+    The last ratio of a kind holds for all higher modes of that kind; no ratio means no damping.
+    """
+
+    ratio_bend_y: tuple[float, ...] = ()
     ratio_bend_z: tuple[float, ...] = ()
     ratio_twist: tuple[float, ...] = ()
     alpha: float = 0.0                     # 1/s
@@ -120,18 +127,17 @@ class Damping:
 
 @dataclass(frozen=True)
 class StrainGauge:
-    """Measures axial strain at station x (m along the beam), at the point (y, z) (m) of the
-    section, in beam axes."""
+    """Measures the axial strain of the beam at one point, in beam axes."""
 
     name: str
-    x: float
-    y: float
-    z: float
+    x: float            # m along the beam
+    y: float            # m, of the point in the section
+    z: float            # m
 
 
 @dataclass(frozen=True)
 class Imu:
-    """An inertial sensor fixed in `frame`."""
+    """An inertial measurement unit fixed in `frame`, a link or a frame of the robot."""
 
     name: str
     frame: str
@@ -139,22 +145,23 @@ class Imu:
 
 @dataclass(frozen=True)
 class FlexibleLink:
-    """The beam of a link: where it lies, what it is made of, how it may deform."""
+    """The beam of a link: its place, its properties and its mode shapes."""
 
     link: str
-    origin: np.ndarray                     # (4, 4) the beam's frame in the link's frame
-    length: float
-    breakpoints: tuple[float, ...]         # 0 to length: where properties or shapes are not smooth
-    properties: Callable[[np.ndarray], BeamProperties] = field(repr=False)
+    origin: Array                          # (4, 4) the beam's frame in the link's frame
+    length: float                          # m
+    breakpoints: tuple[float, ...]         # m, 0 to length: properties or shapes are not smooth
+    # properties at stations x (k,), m along the beam
+    properties: Callable[[Array], BeamProperties] = field(repr=False)
     bend_y: ModeShapes
     bend_z: ModeShapes
     twist: ModeShapes
     damping: Damping = Damping()
     masses: tuple[LumpedMass, ...] = ()
     gauges: tuple[StrainGauge, ...] = ()
-    basis: str = ''                        # as the user named it
-    pinned: bool = False                   # the basis has a slope at x = 0: the motor bends it too
-    section_shape: str = ''                # of the first section, for drawing: circle ...
+    basis: str = ''                        # name of the basis, such as 'craig-bampton'
+    pinned: bool = False                   # shapes have a slope at x = 0: the motor bends the beam
+    section_shape: str = ''                # of the first section, such as 'circle', for drawing
 
     @property
     def n_modes(self) -> int:
@@ -164,8 +171,11 @@ class FlexibleLink:
 
 @dataclass(frozen=True)
 class Link:
-    """A link: its rigid inertia (None if it has no mass, or if the beam carries it all) and
-    its beam."""
+    """A link: its rigid inertia and its beam.
+
+    inertia is None for a link without mass, and for a flexible one, whose beam and lumped masses
+    have all of it.
+    """
 
     name: str
     inertia: Inertia | None = None
@@ -174,22 +184,26 @@ class Link:
 
 @dataclass(frozen=True)
 class Frame:
-    """A named frame fixed in `link` at `pose` (4, 4) of the undeformed link; `section_x` says
-    which section carries it."""
+    """A named frame fixed in `link`.
+
+    pose (4, 4): in the frame of the undeformed link. section_x: the section that carries it, m
+    along the beam; None if the link is rigid.
+    """
 
     name: str
     link: str
-    pose: np.ndarray
+    pose: Array
     section_x: float | None = None
 
 
 @dataclass(frozen=True)
 class Robot:
-    """A tree of links. links[0] is the root; joints are in tree order (a parent's joint before
-    its children's).
+    """A tree of links.
 
-    urdf is the expanded URDF text, as robot_description carries it. gravity (3,) m/s2 in the
-    root's frame.
+    links[0] is the root; joints are in tree order (a parent's joint before its children's), and
+    links[k + 1] is the child of joints[k]. gravity (3,) m/s2 in the root's frame. urdf: the
+    expanded URDF text, as the topic robot_description carries it. source: the file, or <string>.
+    warnings: one line each, about what is read but doubtful.
     """
 
     name: str
@@ -197,7 +211,7 @@ class Robot:
     joints: tuple[Joint, ...]
     frames: tuple[Frame, ...] = ()
     imus: tuple[Imu, ...] = ()
-    gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    gravity: Array = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     urdf: str = field(default='', repr=False)
     source: str = ''
     warnings: tuple[str, ...] = ()

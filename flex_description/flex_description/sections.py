@@ -10,21 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flex_description.element import Element
+from flex_description.math import Array
 
-Dimensions = dict[str, np.ndarray]
+Dimensions = dict[str, Array]
 
 
 @dataclass(frozen=True)
 class SectionValues:
     """Values at stations (k,): A m2; Iy, Iz, J m4; half_y, half_z m (the outline's extent)."""
 
-    A: np.ndarray
-    Iy: np.ndarray
-    Iz: np.ndarray
-    J: np.ndarray
-    half_y: np.ndarray
-    half_z: np.ndarray
+    A: Array
+    Iy: Array
+    Iz: Array
+    J: Array
+    half_y: Array
+    half_z: Array
 
 
 def circle(d: Dimensions) -> SectionValues:
@@ -43,13 +43,14 @@ def rectangle(d: Dimensions) -> SectionValues:
                          w / 2, h / 2)
 
 
-def _rectangle_torsion(w: np.ndarray, h: np.ndarray) -> np.ndarray:
+def _rectangle_torsion(w: Array, h: Array) -> Array:
     """Saint-Venant, sides a >= b:
     J = a b^3 / 3 (1 - 192 b / (pi^5 a) sum_odd tanh(n pi a / 2b) / n^5)."""
     a, b = np.maximum(w, h), np.minimum(w, h)
     n = np.arange(1, 40, 2)[:, None]
     series = np.sum(np.tanh(n * np.pi * a / (2 * b)) / n**5, axis=0)
-    return a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * series)
+    torsion: Array = a * b**3 / 3 * (1 - 192 * b / (np.pi**5 * a) * series)
+    return torsion
 
 
 def hollow_rectangle(d: Dimensions) -> SectionValues:
@@ -85,9 +86,6 @@ SHAPES: dict[str, tuple[tuple[str, ...], Callable[[Dimensions], SectionValues]]]
     'i': (('width', 'height', 'web_thickness', 'flange_thickness'), i_beam),
     'given': (('A', 'Iy', 'Iz', 'J'), given),
 }
-# Of a hollow section: thinner walls are lost in the rounding of outline minus hole.
-THINNEST = 1e-6
-UNITS = {'A': 'm2', 'Iy': 'm4', 'Iz': 'm4', 'J': 'm4'}
 
 
 @dataclass(frozen=True)
@@ -102,41 +100,8 @@ class Section:
         return taper(self, self, np.zeros(1))
 
 
-def taper(start: Section, end: Section, s: np.ndarray) -> SectionValues:
+def taper(start: Section, end: Section, s: Array) -> SectionValues:
     """Values at s (k,) from 0 (start) to 1 (end): the dimensions run linearly between."""
     dimensions = {name: (1 - s) * value + s * end.dimensions[name]
                   for name, value in start.dimensions.items()}
     return SHAPES[start.shape][1](dimensions)
-
-
-def read_section(element: Element) -> Section:
-    """<section shape=... dimensions/> or <section A= Iy= Iz= J=/>."""
-    default = 'given' if 'A' in element.attributes else None
-    shape = element.choice('shape', SHAPES, default)
-    names = SHAPES[shape][0]
-    element.allow({'shape', *names})
-    dimensions = {name: element.number(name, above=0.0, unit=UNITS.get(name, 'm'))
-                  for name in names}
-    _check_walls(element, shape, dimensions)
-    return Section(shape, dimensions)
-
-
-def _check_walls(element: Element, shape: str, d: dict[str, float]) -> None:
-    """The wall must leave a section with area, and fit in the outline."""
-    if shape == 'hollow_circle' and d['inner_radius'] >= d['outer_radius'] * (1 - THINNEST):
-        element.fail('inner_radius', f'less than outer_radius {d["outer_radius"]:g}, by at least '
-                                     f'{THINNEST:g} of it')
-    if shape == 'hollow_rectangle':
-        side = min(d['width'], d['height'])
-        if 2 * d['thickness'] >= side:
-            element.fail('thickness', f'less than half of the smaller side, {side / 2:g}')
-        if d['thickness'] < THINNEST * side:
-            element.fail('thickness', f'at least {THINNEST:g} of the smaller side, '
-                                      f'{THINNEST * side:g}')
-    if (shape == 'i' and d['web_thickness'] < THINNEST * d['width']
-            and d['flange_thickness'] < THINNEST * d['height']):
-        element.fail('flange_thickness', f'at least {THINNEST:g} of height {d["height"]:g}')
-    if shape == 'i' and d['web_thickness'] > d['width']:
-        element.fail('web_thickness', f'not more than width {d["width"]:g}')
-    if shape == 'i' and 2 * d['flange_thickness'] >= d['height']:
-        element.fail('flange_thickness', f'less than half of height {d["height"]:g}')

@@ -2,7 +2,7 @@
 import pytest
 
 from flex_description import RobotError, load_robot
-from flex_description.describe import main
+from flex_description.commands.describe import main
 
 GOOD = """<?xml version="1.0"?>
 <robot name="arm">

@@ -4,8 +4,8 @@ import pytest
 
 from flex_description import load_robot
 from flex_description.beam import Beam, Segment
-from flex_description.inertia import beam_inertia
 from flex_description.materials import MATERIALS, Material
+from flex_description.rigid_inertia import beam_inertia
 from flex_description.sections import Section
 
 STEEL = MATERIALS['steel']

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flex_description.describe import main
+from flex_description.commands.describe import main
 
 ARM = """<robot name="arm"><link name="base"/><link name="boom"/>
 <link name="hand"><inertial><mass value="3"/>
@@ -134,8 +134,17 @@ def test_as_a_module_with_a_bad_robot(tmp_path):
     path.write_text(ARM.replace('radius="0.02"', 'radius="0"'))
     package = Path(__file__).resolve().parents[1]
     paths = os.pathsep.join([str(package), os.environ.get('PYTHONPATH', '')])
-    done = subprocess.run([sys.executable, '-m', 'flex_description.describe', str(path)],
+    done = subprocess.run([sys.executable, '-m', 'flex_description.commands.describe', str(path)],
                           capture_output=True, text=True, env={**os.environ, 'PYTHONPATH': paths})
     assert done.returncode == 1 and done.stdout == ''
     assert done.stderr == (f'error: {path}:10: <flexible link="boom"> <section>: radius: '
                            'expected a positive number (m), found "0"\n')
+
+
+def test_the_former_module_still_runs_and_says_where_it_is_now(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    done = subprocess.run([sys.executable, '-m', 'flex_description.describe', str(path)],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and 'boom: beam of' in done.stdout
+    assert 'use flex_description.commands.describe' in done.stderr

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flex_description import flexible, load_robot, modes, sections
-from flex_description.inertia import TENSOR
+from flex_description import load_robot, sections
+from flex_description.commands.summary import summary
 from flex_description.materials import MATERIALS
+from flex_description.reading import flexible, modes
+from flex_description.reading.inertia import TENSOR
 from flex_description.shapes.build import BASES
-from flex_description.summary import summary
 
 PAGE = (Path(__file__).parents[1] / 'doc' / 'flexible_elements.md').read_text(encoding='utf-8')
 XML, = re.findall(r'```xml\n(.*?)```', PAGE, re.S)

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from bad_robots import GOOD, GRAVITY
 
-from flex_description import RobotError, load_robot, loader
-from flex_description.describe import main
-from flex_description.summary import summary
+from flex_description import RobotError, load, load_robot
+from flex_description.commands.describe import main
+from flex_description.commands.summary import summary
 
 FIXED = GOOD.replace('type="continuous"', 'type="fixed"')
 LUMP = '<mass x="0.7" mass="2.0" xyz="0 0 0.01" ixx="0.1" iyy="0.1" izz="0.1"/>'
@@ -101,7 +101,7 @@ def test_beams_of_thirty_parts():
     ('MOST_MODES', 3, 'at most 3 modes in all'),
     ('MOST_SECONDS_OF_MODES', 0.0, 'computed within 0 s in all, found 0 links')])
 def test_robots_of_too_many_modes(monkeypatch, name, value, words):
-    monkeypatch.setattr(loader, name, value)
+    monkeypatch.setattr(load, name, value)
     again = '<flexible link="tool"><beam length="1"><section shape="circle" radius="0.1"/>' + (
         '<material name="steel"/></beam></flexible>')
     with pytest.raises(RobotError, match=words):

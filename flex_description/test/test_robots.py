@@ -179,8 +179,8 @@ def test_lin_lewis_eigenvalues():
 def test_lin_lewis_rfr():
     robot = load_robot('lin_lewis_rfr')
     flexible, root = beam(robot, 'link2')
-    outboard = link(robot, 'link3').inertia.mass + link(robot, 'payload').inertia.mass
-    assert outboard == pytest.approx(4.0962 * root.mass_per_length[0] * flexible.length)
+    carried = link(robot, 'link3').inertia.mass + link(robot, 'payload').inertia.mass
+    assert carried == pytest.approx(4.0962 * root.mass_per_length[0] * flexible.length)
     tip = flexible.bend_y(np.array([flexible.length]))[0, 0]
     assert tip == pytest.approx(0.5497897482078318, rel=1e-14)
 

@@ -5,7 +5,7 @@ from shape_beams import TaperedBeam, UniformBeam, gram, stations
 
 from flex_description.robot import LumpedMass
 from flex_description.shapes import ShapeError, TipLoad, build_shapes
-from flex_description.shapes.build import _by_elements, _Plane
+from flex_description.shapes.build import BeamPlane, shapes_by_elements
 
 BEAM = UniformBeam()
 TIP = TipLoad(mass=5.0, inertia_x=0.3, inertia_y=0.8, inertia_z=0.9, offset=0.2)
@@ -18,7 +18,7 @@ X = np.linspace(0.0, BEAM.length, 301)
 def test_elements_agree_with_closed_forms(basis, count):
     closed = build_shapes(basis, (count, count, count), BEAM, TIP)
     for kind, shapes in zip(('y', 'z', 'twist'), closed, strict=True):
-        found = _by_elements(basis, count, _Plane(BEAM, TIP, (), kind))
+        found = shapes_by_elements(basis, count, BeamPlane(BEAM, TIP, (), kind))
         for derivative, tolerance in [(0, 1e-6), (1, 1e-6), (2, 1e-5)]:
             expected = shapes(X, derivative)
             error = np.max(np.abs(found(X, derivative) - expected), axis=1)

@@ -7,8 +7,8 @@ import pytest
 from bad_robots import GOOD, GRAVITY
 
 from flex_description import load_robot
-from flex_description.describe import main
-from flex_description.errors import misspelt
+from flex_description.commands.describe import main
+from flex_description.suggestion import misspelt
 
 CASES = {
     'quat_xyzw': ('<origin xyz="0 0 0.3" rpy="0 0 0"/>', '<origin quat_xyzw="0 0 1 0"/>',

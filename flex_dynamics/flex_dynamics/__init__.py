@@ -1,12 +1,30 @@
 """How a flexible robot moves: the Model, its algorithms and integrators."""
+from typing import Any
+
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model.loads import DistributedLoad, Wrench
-from flex_dynamics.model.model import Model
+from flex_dynamics.model.coordinates import Coordinates, JointLimits, LinkCoordinates
+from flex_dynamics.model.data import Data
+from flex_dynamics.model.joint_inertia import largest_joint_inertia
+from flex_dynamics.model.loads import DistributedLoad, Loads, Wrench
+from flex_dynamics.model.model import FrameMotion, Model, Terms
+from flex_dynamics.model.poses import Poses
+from flex_dynamics.model.sections import BeamSections
 from flex_dynamics.simulation.sensors import ImuReading, Sensors
-from flex_dynamics.simulation.simulate import Servo, Trajectory, simulate
+from flex_dynamics.simulation.simulate import Servo, SimulationResult, simulate
 from flex_dynamics.simulation.simulation import Simulation
 
 __version__ = '0.1.0'
 
-__all__ = ['DistributedLoad', 'DynamicsError', 'ImuReading', 'Model', 'Sensors', 'Servo',
-           'Simulation', 'Trajectory', 'Wrench', 'simulate']
+__all__ = ['BeamSections', 'Coordinates', 'Data', 'DistributedLoad', 'DynamicsError',
+           'FrameMotion', 'ImuReading', 'JointLimits', 'LinkCoordinates', 'Loads', 'Model',
+           'Poses', 'Sensors', 'Servo', 'Simulation', 'SimulationResult', 'Terms', 'Wrench',
+           'largest_joint_inertia', 'simulate']
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'Trajectory':
+        import warnings
+        warnings.warn('flex_dynamics.Trajectory is now flex_dynamics.SimulationResult',
+                      DeprecationWarning, stacklevel=2)
+        return SimulationResult
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -11,3 +11,10 @@ def all_finite(vector: np.ndarray) -> bool:
     been beyond 1e154.
     """
     return bool(vector.dot(vector) < np.inf) or bool(np.isfinite(vector).all())
+
+
+def within(vector: np.ndarray, largest: float) -> bool:
+    """Whether all elements of a vector (n,) are numbers of at most this magnitude."""
+    with np.errstate(over='ignore', invalid='ignore'):
+        return (bool(vector.dot(vector) < largest**2)
+                or bool((np.abs(vector) <= largest).all()))

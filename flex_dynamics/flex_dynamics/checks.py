@@ -11,18 +11,20 @@ import operator
 import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels.base.finite import LARGEST, LARGEST_POSITION
+from flex_dynamics.kernels.base.finite import LARGEST as LARGEST
+from flex_dynamics.kernels.base.finite import LARGEST_POSITION as LARGEST_POSITION
 
 Kind = TypeVar('Kind')
 FLOAT = np.dtype(np.float64)
 
-_KINDS = {'b': 'true and false', 'c': 'complex numbers', 'U': 'text', 'S': 'bytes', 'M': 'dates',
-          'm': 'time spans', 'V': 'records'}
+_NO_NUMBERS = {'b': 'true and false', 'c': 'complex numbers', 'U': 'text', 'S': 'bytes',
+               'M': 'dates', 'm': 'time spans', 'V': 'records'}
 
 
 def shown(value: Any) -> str:
@@ -35,19 +37,21 @@ def shown(value: Any) -> str:
         return f'a {type(value).__name__}'
 
 
-def real_array(value: Any, name: str, expected: str) -> np.ndarray:
+def real_array(value: Any, name: str, expected: str) -> Array:
     """value as a contiguous array of float64 of any shape; nothing is lost on the way."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        masked = int(np.sum(np.ma.getmask(value)))
         raise DynamicsError(f'{name}: expected {expected}, found a masked array with '
-                            f'{np.ma.count_masked(value)} of {value.size} numbers masked: fill '
+                            f'{masked} of {value.size} numbers masked: fill '
                             'them in, for example with filled(0.0)')
     try:
         array = np.asarray(value)
     except Exception:      # ragged lists, and whatever __array__ of another library raises
         raise DynamicsError(f'{name}: expected {expected}, found {shown(value)}') from None
     kind = array.dtype.kind
-    if kind in _KINDS:
-        raise DynamicsError(f'{name}: expected {expected}, found {_KINDS[kind]}: {shown(value)}')
+    if kind in _NO_NUMBERS:
+        raise DynamicsError(f'{name}: expected {expected}, found {_NO_NUMBERS[kind]}: '
+                            f'{shown(value)}')
     if kind == 'O':
         for item in array.flat:
             if not isinstance(item, (numbers.Real, Decimal)) or isinstance(item, bool):
@@ -58,18 +62,19 @@ def real_array(value: Any, name: str, expected: str) -> np.ndarray:
         raise DynamicsError(f'{name}: expected {expected}, found {shown(value)}') from None
 
 
-def shaped(value: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+def shaped(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     """value as a float64 array of this shape that kernels take; its size is not looked at."""
     if (value.__class__ is not np.ndarray or value.dtype is not FLOAT
             or not value.flags.carray):
         value = real_array(value, name, f'numbers of shape {shape}')
     if value.shape != shape:
         raise DynamicsError(f'{name}: expected shape {shape}, found {value.shape}')
-    return value
+    checked: Array = value
+    return checked
 
 
 def vector(value: Any, name: str, length: int, labels: Sequence[str] = (),
-           most: float = LARGEST) -> np.ndarray:
+           most: float = LARGEST) -> Array:
     """value (length,) as float64, every number finite and at most `most`; it is not copied if it
     is such an array already. labels: what the numbers belong to, for the error."""
     array = shaped(value, name, (length,))
@@ -79,7 +84,7 @@ def vector(value: Any, name: str, length: int, labels: Sequence[str] = (),
     return array
 
 
-def finite(value: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+def finite(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     """value as a float64 array of this shape, every number finite and at most LARGEST."""
     array = shaped(value, name, shape)
     refuse_size(array.ravel(), name, (), LARGEST)
@@ -110,7 +115,8 @@ def number(value: Any, name: str, expected: str = 'a number') -> float:
     if not abs(value) <= LARGEST:
         limit = f' of at most {LARGEST:g}' if np.isfinite(value) else ''
         raise DynamicsError(f'{name}: expected {expected}{limit}, found {value}')
-    return value
+    checked: float = value
+    return checked
 
 
 def positive(value: Any, name: str, expected: str = 'a positive number') -> float:
@@ -172,7 +178,8 @@ class Checked(Generic[Kind]):
     def __get__(self, instance: Any, owner: type | None = None) -> Kind:
         if instance is None:
             return self  # type: ignore[return-value]
-        return getattr(instance, self._name)
+        value: Kind = getattr(instance, self._name)
+        return value
 
     def __set__(self, instance: Any, value: Any) -> None:
         setattr(instance, self._name, self._check(value))
@@ -202,3 +209,24 @@ def places(given: Any, name: str) -> list[tuple[str, float | None]]:
         return [(frame, x) for frame, x in given]
     except (TypeError, ValueError):
         raise DynamicsError(f'{name}: expected {expected}, found {shown(given)}') from None
+
+
+class HasCoordinates(Protocol):
+    """A model, as far as its states are checked."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+
+def position(model: HasCoordinates, q: Any) -> Array:
+    """q as positions (n,) of a model; it is not copied if it is such an array already."""
+    return vector(q, 'q', model.n, model.names, LARGEST_POSITION)
+
+
+def state(model: HasCoordinates, q: Any, v: Any) -> tuple[Array, Array]:
+    """q and v as positions and speeds (n,) of a model."""
+    return (vector(q, 'q', model.n, model.names, LARGEST_POSITION),
+            vector(v, 'v', model.n, model.names))

@@ -49,7 +49,8 @@ class ReadOnly(Generic[Kind]):
     def __get__(self, instance: Any, owner: type | None = None) -> Kind:
         if instance is None:
             return self  # type: ignore[return-value]
-        return getattr(instance, f'_{self._name}')
+        value: Kind = getattr(instance, f'_{self._name}')
+        return value
 
     def __set__(self, instance: Any, value: Any) -> None:
         if value is getattr(instance, f'_{self._name}'):      # run.v += 1.0 changes it in place

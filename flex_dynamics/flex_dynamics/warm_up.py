@@ -8,7 +8,7 @@ import numpy as np
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation
 from flex_dynamics.model.poses import Poses
-from flex_dynamics.nodes.plant import Drives, Plant
+from flex_dynamics.simulation.plant import Drives, Plant
 
 
 def warm_up() -> None:
@@ -23,7 +23,7 @@ def warm_up() -> None:
     Poses(model, [(model.robot.links[-1].name, None)]).at(q)
     Simulation(model).advance(1, tau)
     plant = Plant(model, 1e-3, 1, Drives(tau, tau), tau, deflected=False)
-    plant.gate.accept_all(tau, tau, tau)
+    plant.commands.accept_all(tau, tau, tau)
     plant.advance()
     Model(model.robot, 'linear').mass_and_coriolis(q, v)
 

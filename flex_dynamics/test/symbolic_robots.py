@@ -65,7 +65,7 @@ def derived(name: str, method: str, order: str | None = None) -> Equations:
 def states(equations: Equations, count: int, elastic: float = 0.003):
     """Random q, v (n,), with deflections of millimetres."""
     rng = np.random.default_rng(5)
-    first = equations.model._packed.first_elastic
+    first = equations.model.coordinates.elastic.start
     for _ in range(count):
         q, v = rng.uniform(-2.0, 2.0, (2, equations.n))
         q[first:] *= elastic

@@ -18,19 +18,21 @@ from flex_dynamics import (
     DistributedLoad,
     DynamicsError,
     Model,
+    Poses,
     Sensors,
     Servo,
     Simulation,
-    Trajectory,
+    SimulationResult,
     Wrench,
+    largest_joint_inertia,
     simulate,
 )
-from flex_dynamics.model.poses import Poses
 from flex_dynamics.symbolic import SymbolicModel, derive
 
 LINEAR = Model(load_robot('lab_link'), 'linear')
 MODEL = Model(load_robot('lab_link'))
 FORCE = np.array([0.0, 0.0, 1.0])
+OTHER_DATA = Model(load_robot('spin_up_beam')).create_data()
 
 
 def symbolic() -> SymbolicModel:
@@ -119,12 +121,18 @@ KINDS = {
     'output_step': lambda m: (0.01, positive({'odd': 0.015, 'less': 5e-4})),
     'tolerance': lambda m: (1e-6, positive({'below rounding': 1e-20})),
     'time': lambda m: (0.0, NOT_NUMBERS), 't': lambda m: (0.0, NOT_NUMBERS),
-    'steps': lambda m: (1, NOT_WHOLE), 'balance': lambda m: (True, NO_FLAG),
+    'steps': lambda m: (1, NOT_WHOLE), 'sweeps': lambda m: (1, NOT_WHOLE),
+    'status': lambda m: (0, {**NOT_WHOLE, 'below zero': -5}),
+    'stations': lambda m: ([0.1, 0.5], {
+        **{what: bad for what, bad in not_vectors(2).items() if not what.startswith('too ')},
+        'off': [0.1, 99.0]}),
+    'data': lambda m: (None, {'text': 'abc', 'of another': OTHER_DATA, 'a model': m}),
+    'balance': lambda m: (True, NO_FLAG),
     'progress': lambda m: (False, NO_FLAG), 'event': lambda m: (lambda t, q, v: -1.0, NO_FUNCTION),
     'servo': lambda m: (None, NO_SERVO),
     'robot': lambda m: (m.robot, {'a name': 'lab_link', 'None': None, 'a model': m}),
     'model': lambda m: (m, {'a robot': m.robot, 'a name': 'lab_link', 'None': None}),
-    'equations': lambda m: (getattr(m, '_equations', None), {'None': None, 'a model': MODEL}),
+    'equations': lambda m: (getattr(m, 'equations', None), {'None': None, 'a model': MODEL}),
     # Said in the error only, or by other modules of this package.
     'length': lambda m: (3, {}), 'most': lambda m: (1e9, {}),
 }
@@ -155,18 +163,22 @@ def objects() -> dict:
     for kind, one in (('Simulation', Simulation(MODEL, 1e-3)), ('Sensors', Sensors(MODEL)),
                       ('Poses', Poses(MODEL, [])),
                       ('Servo', Servo(np.ones(1), np.ones(1), lambda t: np.zeros(1))),
-                      ('Trajectory', simulate(MODEL, 1e-3))):
+                      ('BeamSections', MODEL.sections('link1', [0.1, 0.5])),
+                      ('SimulationResult', simulate(MODEL, 1e-3))):
         found.update({f'{kind}.{name}': (one, name, MODEL) for name in public_calls(type(one))})
     for kind in (Model, Simulation, Sensors, Poses):
         found[kind.__name__] = (kind, None, MODEL)
     found['SymbolicModel'] = (SymbolicModel, None, own)
     found['simulate'] = (simulate, None, MODEL)
+    found['largest_joint_inertia'] = (largest_joint_inertia, None, MODEL)
     return found
 
 
 CALLS = objects()
 # Records that are checked where they are used, in NOT_LOADS and NO_SERVO, and results.
-RECORDS = {'DistributedLoad', 'DynamicsError', 'ImuReading', 'Servo', 'Trajectory', 'Wrench'}
+RECORDS = {'Coordinates', 'Data', 'DistributedLoad', 'DynamicsError', 'FrameMotion', 'ImuReading',
+           'JointLimits', 'LinkCoordinates', 'Loads', 'Servo', 'SimulationResult', 'Terms',
+           'Wrench'}
 
 
 def call_of(which: str):
@@ -279,4 +291,4 @@ def test_numbers_in_other_forms_are_taken():
     simulation = Simulation(MODEL, np.float64(1e-3))
     simulation.advance(np.int32(2))
     assert simulation.time == pytest.approx(2e-3)
-    assert isinstance(simulate(MODEL, 1e-3), Trajectory)
+    assert isinstance(simulate(MODEL, 1e-3), SimulationResult)

@@ -1,8 +1,8 @@
 """One node drives at a time: the first, until it falls silent."""
 import pytest
 
-from flex_dynamics.nodes.command_owner import CommandOwner, SecondDriver
-from flex_dynamics.nodes.effort_gate import CommandError
+from flex_dynamics.simulation.command_limits import CommandError
+from flex_dynamics.simulation.command_owner import CommandOwner, SecondDriver
 
 
 class Graph:

@@ -147,7 +147,7 @@ def test_payloads_stay_and_modes_are_shared(arm):
     for name, expected in answers(other).items():
         np.testing.assert_allclose(answers(one)[name], expected, rtol=1e-12, atol=1e-12,
                                    err_msg=name)
-    assert one._beams is arm._beams                       # integrals of the modes
+    assert one.assembly.beams is arm.assembly.beams      # integrals of the modes
     assert one.without_payload('box').gravity.tolist() == MOON.tolist()
 
 

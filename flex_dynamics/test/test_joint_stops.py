@@ -8,8 +8,8 @@ from small_robots import body_robot
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.kernels.stepping.driven_period import MARGIN
-from flex_dynamics.nodes.joint_stops import STIFFNESS
-from flex_dynamics.nodes.plant import Drives, Plant
+from flex_dynamics.simulation.joint_stops import STIFFNESS
+from flex_dynamics.simulation.plant import Drives, Plant
 
 STEP = 0.001
 
@@ -43,7 +43,7 @@ def test_a_body_bounces_off_its_stop_and_loses_energy():
 
 def test_a_body_pushed_against_its_stop_comes_to_rest_there():
     one = plant(Model(body_robot('revolute')), [8.95])
-    one.gate.accept(['joint1'], [50.0])
+    one.commands.accept(['joint1'], [50.0])
     for _ in range(500):
         one.advance()
     sag = 50.0 / one.stops.stiffness[0]
@@ -51,7 +51,7 @@ def test_a_body_pushed_against_its_stop_comes_to_rest_there():
     fastest = np.sqrt(2.0 * 50.0 * 0.06 / 0.1)           # by the work of the push on 0.1 kg m2
     assert abs(one.stops.caught_at[0] - 9.0) < 0.5 * STEP * fastest
     assert one.applied[0] == 50.0          # the motor's, not the stop's
-    one.gate.accept(['joint1'], [-50.0])
+    one.commands.accept(['joint1'], [-50.0])
     for _ in range(20):
         one.advance()
     assert one.v[0] < -1.0                 # it lets go
@@ -84,8 +84,8 @@ def test_far_from_the_limits_stops_change_nothing():
 
 def test_stop_and_drive_act_side_by_side():
     one = plant(Model(body_robot('revolute')), [8.98], stiffness=100.0, damping=5.0)
-    one.gate.accept(['joint1'], [0.0], position=[8.9])
-    one.gate.position[0] = 9.2               # a target that the gate would not let through
+    one.commands.accept(['joint1'], [0.0], position=[8.9])
+    one.commands.position[0] = 9.2               # a target that the commands would not let through
     for _ in range(1000):
         one.advance()
     stiffness, caught = one.stops.stiffness[0], one.stops.caught_at[0]
@@ -100,7 +100,7 @@ def test_a_drive_never_gives_more_than_its_limit(damping):
     limits = replace(robot.joints[0].limits, effort=10.0, velocity=3.0)
     robot = replace(robot, joints=(replace(robot.joints[0], limits=limits),))
     one = plant(Model(robot), [0.0], stiffness=1000.0, damping=damping)
-    one.gate.accept(['joint1'], [0.0], position=[1.0])
+    one.commands.accept(['joint1'], [0.0], position=[1.0])
     largest = 0.0
     for _ in range(300):
         before = one.v[0]

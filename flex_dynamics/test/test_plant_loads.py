@@ -4,7 +4,7 @@ import pytest
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Simulation, Wrench
-from flex_dynamics.nodes.plant import Drives, Plant
+from flex_dynamics.simulation.plant import Drives, Plant
 
 JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
 POSE = np.array([0.3, 0.5, 1.0, 0.5])
@@ -27,7 +27,7 @@ def run(one, periods):
 
 
 def test_a_payload_changes_the_motion_and_not_the_speed(arm, plant):
-    plant.gate.accept(JOINTS, arm.statics(POSE)[1] + [0.0, 300.0, 0.0, 0.0])
+    plant.commands.accept(JOINTS, arm.statics(POSE)[1] + [0.0, 300.0, 0.0, 0.0])
     run(plant, 20)
     q, v = plant.q.copy(), plant.v.copy()
     centre, tensor = np.array([0.1, 0.0, 0.0]), 0.02 * np.eye(3)
@@ -37,7 +37,7 @@ def test_a_payload_changes_the_motion_and_not_the_speed(arm, plant):
     witness = Simulation(heavy, 0.001, q=q, v=v, tolerance=plant.simulation.tolerance)
     witness.set_servo(np.zeros(4), DAMPING, np.zeros(4), np.zeros(4))
     run(plant, 10)
-    witness.advance(20, plant.gate.effort)
+    witness.advance(20, plant.commands.effort)
     assert np.allclose(plant.q, witness.q, rtol=0.0, atol=1e-12)
     v = plant.v.copy()
     plant.detach('box')
@@ -66,7 +66,7 @@ def test_a_push_turns_with_its_frame(arm):
     # Held by its drives, the arm settles where the wrench, turned with the tool, is in balance.
     drives = Drives(np.full(4, 2e4), DAMPING)
     one = Plant(arm, 0.001, 4, drives, POSE, True)
-    one.gate.accept(JOINTS, arm.statics(POSE)[1], position=POSE)
+    one.commands.accept(JOINTS, arm.statics(POSE)[1], position=POSE)
     push = np.array([20.0, 150.0, 40.0, 3.0, 0.0, 2.0])
     one.wrenches = [('tool', None, push)]
     run(one, 1500)
@@ -82,7 +82,7 @@ def test_a_push_turns_with_its_frame(arm):
 
 
 def test_a_push_on_the_middle_of_a_beam(arm, plant):
-    plant.gate.accept(JOINTS, arm.statics(POSE)[1])
+    plant.commands.accept(JOINTS, arm.statics(POSE)[1])
     plant.wrenches = [('link2', 1.0, np.array([0.0, 50.0, 0.0, 0.0, 0.0, 0.0]))]
     run(plant, 2)
     axes = arm.pose(plant.q, 'link2', 1.0)[:3, :3]
@@ -103,7 +103,8 @@ def test_a_push_that_throws_the_arm_away_is_named_and_leaves_the_last_good_state
 
 def test_accelerations_are_the_rates_of_the_speeds(arm, plant):
     plant.steps, plant.simulation.step = 1, 1e-5
-    plant.gate.accept(JOINTS, arm.statics(POSE)[1] + [50.0, 100.0, -80.0, 5.0], velocity=[0.1] * 4)
+    plant.commands.accept(JOINTS, arm.statics(POSE)[1] + [50.0, 100.0, -80.0, 5.0],
+                          velocity=[0.1] * 4)
     plant.wrenches = [('tool', None, np.array([5.0, 10.0, 0.0, 0.0, 1.0, 0.0]))]
     run(plant, 30)
     before, a, v = plant.acceleration(), [], plant.v.copy()

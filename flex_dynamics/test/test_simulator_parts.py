@@ -10,9 +10,9 @@ import pytest
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Simulation
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
-from flex_dynamics.nodes.effort_gate import CommandError, EffortGate
-from flex_dynamics.nodes.pacing import LONGEST_LAG, Pacing
-from flex_dynamics.nodes.plant import Drives, Plant
+from flex_dynamics.simulation.command_limits import CommandError, CommandLimits
+from flex_dynamics.simulation.pacing import LONGEST_LAG, Pacing
+from flex_dynamics.simulation.plant import Drives, Plant
 from flex_ros.real_time_thread import OVERLOAD, RealTimeThread
 
 JOINTS = ['joint1', 'joint2', 'joint3', 'joint4']
@@ -24,22 +24,23 @@ def arm():
 
 
 @pytest.fixture
-def gate(arm):
-    return EffortGate(arm.robot, arm.names[:4])
+def commands(arm):
+    return CommandLimits(arm)
 
 
-def test_a_command_in_any_order_for_any_subset(gate):
-    gate.accept(['joint3', 'joint1'], [3.0, 1.0])
-    assert gate.effort.tolist() == [1.0, 0.0, 3.0, 0.0]
-    gate.accept(['joint2'], [2.0], position=[0.5], velocity=[0.1])
-    assert gate.effort.tolist() == [1.0, 2.0, 3.0, 0.0]
-    assert gate.position[1] == 0.5 and np.isnan(gate.position[0]) and gate.velocity[1] == 0.1
+def test_a_command_in_any_order_for_any_subset(commands):
+    commands.accept(['joint3', 'joint1'], [3.0, 1.0])
+    assert commands.effort.tolist() == [1.0, 0.0, 3.0, 0.0]
+    commands.accept(['joint2'], [2.0], position=[0.5], velocity=[0.1])
+    assert commands.effort.tolist() == [1.0, 2.0, 3.0, 0.0]
+    assert commands.position[1] == 0.5 and np.isnan(commands.position[0])
+    assert commands.velocity[1] == 0.1
 
 
-def test_efforts_are_cut_to_the_limits_of_the_urdf(gate):
-    gate.accept(JOINTS, [1e9, -1e9, 0.0, 0.0])
-    assert gate.effort.tolist() == [8000.0, -16000.0, 0.0, 0.0]
-    assert gate.limited == 1
+def test_efforts_are_cut_to_the_limits_of_the_urdf(commands):
+    commands.accept(JOINTS, [1e9, -1e9, 0.0, 0.0])
+    assert commands.effort.tolist() == [8000.0, -16000.0, 0.0, 0.0]
+    assert commands.limited == 1
 
 
 @pytest.mark.parametrize('names, effort, more, words', [
@@ -54,11 +55,11 @@ def test_efforts_are_cut_to_the_limits_of_the_urdf(gate):
     (JOINTS, [0.0] * 4, {'velocity': [0.0]}, 'velocity: expected 4 numbers'),
     (JOINTS, [0.0] * 4, {'position': [np.nan] * 4}, 'position: expected finite'),
 ])
-def test_bad_commands_change_nothing(gate, names, effort, more, words):
-    gate.accept(JOINTS, [1.0, 2.0, 3.0, 4.0])
+def test_bad_commands_change_nothing(commands, names, effort, more, words):
+    commands.accept(JOINTS, [1.0, 2.0, 3.0, 4.0])
     with pytest.raises(CommandError, match=words):
-        gate.accept(names, effort, **more)
-    assert gate.effort.tolist() == [1.0, 2.0, 3.0, 4.0]
+        commands.accept(names, effort, **more)
+    assert commands.effort.tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize('factor', [0.3, 1.0, 7.0])
@@ -157,7 +158,7 @@ def plant(model, deflected=True, damping=0.0, **more):
 def test_a_deflected_start_is_at_rest_under_its_holding_efforts(arm):
     one = plant(arm)
     start = one.q.copy()
-    one.gate.accept(JOINTS, arm.statics(start[:4])[1])
+    one.commands.accept(JOINTS, arm.statics(start[:4])[1])
     for _ in range(20):
         one.advance()
     assert np.abs(one.q - start).max() < 1e-6
@@ -169,7 +170,7 @@ def test_drives_act_as_the_servo_of_the_simulation(arm):
     gains = np.full(4, 500.0)
     other = Simulation(arm, 0.001, q=one.q, tolerance=one.simulation.tolerance)
     other.set_servo(np.zeros(4), gains, np.zeros(4), np.full(4, 0.1))
-    one.gate.accept(JOINTS, [1.0] * 4, velocity=[0.1] * 4)
+    one.commands.accept(JOINTS, [1.0] * 4, velocity=[0.1] * 4)
     one.advance()
     other.advance(2, [1.0] * 4)
     assert (one.q == other.q).all() and (one.v == other.v).all()
@@ -178,7 +179,7 @@ def test_drives_act_as_the_servo_of_the_simulation(arm):
 
 def test_the_fail_safe_takes_the_efforts_off(arm):
     one, other = plant(arm), plant(arm)
-    one.gate.accept(JOINTS, [100.0] * 4)
+    one.commands.accept(JOINTS, [100.0] * 4)
     one.advance(safe=True)
     other.advance()
     assert (one.q == other.q).all() and not one.applied.any()
@@ -205,18 +206,18 @@ def test_largest_inertia_is_that_of_the_stretched_arm(arm):
     assert largest[0] > 5.0 * stretched[0]       # straight up the first joint turns little
 
 
-def test_a_command_for_all_joints_is_taken_as_any_other(arm, gate):
-    other = EffortGate(arm.robot, arm.names[:4])
+def test_a_command_for_all_joints_is_taken_as_any_other(arm, commands):
+    other = CommandLimits(arm)
     numbers = np.array([[1e9, 2.0], [0.5, -30.0], [3.0, 0.1], [4.0, -0.1]])
     efforts, speeds = numbers.T                         # not in one piece
-    gate.accept_all(efforts, numbers[:, 1].copy(), speeds)
+    commands.accept_all(efforts, numbers[:, 1].copy(), speeds)
     other.accept(JOINTS, efforts, numbers[:, 1], speeds)
-    assert (gate.targets == other.targets).all() and gate.limited == other.limited == 1
+    assert (commands.targets == other.targets).all() and commands.limited == other.limited == 1
     for bad, words in ((np.array([0.0, np.nan, 0.0, 0.0]), 'found nan for joint2'),
                        (np.zeros(3), 'position: expected 4 numbers')):
         with pytest.raises(CommandError, match=words):
-            gate.accept_all(np.zeros(4), bad, np.zeros(4))
-    assert (gate.targets == other.targets).all()
+            commands.accept_all(np.zeros(4), bad, np.zeros(4))
+    assert (commands.targets == other.targets).all()
 
 
 def test_a_copy_of_a_simulation_moves_by_itself(arm):

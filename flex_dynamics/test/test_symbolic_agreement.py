@@ -46,7 +46,7 @@ def off(found: np.ndarray, expected: np.ndarray) -> float:
 def numeric(model: Model, q, v):
     """M, C, g; order linear also where its M has given out."""
     if model.order == 'linear':
-        return model._linear.terms(q, v)
+        return model.backend.terms(q, v, model.create_data())
     terms = model.terms(q, v)
     return terms.M, terms.C, terms.g
 

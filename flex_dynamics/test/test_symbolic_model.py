@@ -10,7 +10,7 @@ from symbolic_robots import derived, one_link
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model, Simulation, simulate
 from flex_dynamics.symbolic import Payload, SymbolicModel, derive
-from flex_dynamics.symbolic.smaller import first_joints
+from flex_dynamics.symbolic.size_advice import first_joints
 
 
 @pytest.fixture(scope='module')
@@ -59,7 +59,8 @@ CALLS = {
     'curvature': (Q, 'link2', 0.3), 'pose': (Q, 'link2', 0.3), 'jacobian': (Q, 'payload'),
     'jacobian_rate': (Q, V, 'payload'), 'with_payload': ('tool', 'payload', 1.0),
     'with_gravity': ([1.0, -2.0, 3.0],), 'without_payload': ('none',),
-    'with_sections_at': ([('link2', 0.3)],)}
+    'with_sections_at': ([('link2', 0.3)],), 'create_data': (),
+    'frame_motion': (Q, V, 'payload'), 'sections': ('link2', [0.1, 0.3])}
 
 
 def test_every_call_of_a_model_is_there(pair):

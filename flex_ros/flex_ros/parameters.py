@@ -18,6 +18,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from flex_ros.message_guard import shortened
+from flex_ros.printable_text import printable
 
 LARGEST = sys.float_info.max
 
@@ -63,6 +64,25 @@ def declare(node: Node, name: str, default: Any, description: str, *,
     if choices and value not in choices:
         raise NodeError(f'parameter {name}: expected one of {", ".join(choices)}, found {value!r}')
     return value
+
+
+def declare_strings(node: Node, name: str, description: str) -> list[str]:
+    """Declare a parameter that holds any number of strings; return those that are not blank.
+
+    The parameter is read when the node starts and cannot be set later. One string is taken as a
+    list of one.
+    """
+    descriptor = ParameterDescriptor(description=description, read_only=True,
+                                     dynamic_typing=True)
+    try:
+        node.declare_parameter(name, [''], descriptor)
+    except InvalidParameterTypeException as error:
+        raise NodeError(f'parameter {name}: {error}') from None
+    value = node.get_parameter(name).value
+    given = [value] if isinstance(value, str) else list(value or ())
+    if not all(isinstance(one, str) for one in given):
+        raise NodeError(f'parameter {name}: expected strings, found {printable(value)}')
+    return [one for one in given if one.strip()]
 
 
 def numbers(name: str, value: Any, lower: float | None = None,
@@ -116,15 +136,49 @@ class LiveParameters:
         node.add_post_set_parameters_callback(self._apply)
 
     def number(self, name: str, description: str, apply: Callable[[float], None],
-               upper: float) -> None:
-        """A number from 0 to `upper`, 0 unless given."""
+               upper: float, *, lower: float = 0.0, default: float = 0.0) -> None:
+        """A number from `lower` to `upper`."""
         def check(value: Any) -> float:
-            vector = numbers(name, value, 0.0, upper)
+            vector = numbers(name, value, lower, upper)
             if vector.size != 1:
                 raise NodeError(f'parameter {name}: expected a number, found {value!r}')
             return float(vector[0])
 
-        self._add(name, 0.0, f'{description}; 0 to {upper:g}', _Live(check, apply))
+        self._add(name, default, f'{description}; {lower:g} to {upper:g}', _Live(check, apply))
+
+    def integer(self, name: str, description: str, apply: Callable[[int], None], lower: int,
+                upper: int, default: int) -> None:
+        """A whole number from `lower` to `upper`."""
+        def check(value: Any) -> int:
+            if (not isinstance(value, int) or isinstance(value, bool)
+                    or not lower <= value <= upper):
+                raise NodeError(f'parameter {name}: expected a whole number from {lower} to '
+                                f'{upper}, found {printable(value)}')
+            return value
+
+        self._add(name, default, f'{description}; {lower} to {upper}', _Live(check, apply))
+
+    def flag(self, name: str, description: str, apply: Callable[[bool], None],
+             default: bool) -> None:
+        """True or false."""
+        def check(value: Any) -> bool:
+            if not isinstance(value, bool):
+                raise NodeError(f'parameter {name}: expected true or false, found '
+                                f'{printable(value)}')
+            return value
+
+        self._add(name, default, description, _Live(check, apply))
+
+    def choice(self, name: str, description: str, apply: Callable[[str], None],
+               choices: Sequence[str], default: str) -> None:
+        """One of `choices`."""
+        def check(value: Any) -> str:
+            if value not in choices:
+                raise NodeError(f'parameter {name}: expected one of {", ".join(choices)}, found '
+                                f'{printable(value)!r}')
+            return str(value)
+
+        self._add(name, default, description, _Live(check, apply), choices)
 
     def vector(self, name: str, description: str, apply: Callable[[np.ndarray], None], size: int,
                each: str, lower: float, upper: float) -> None:
@@ -145,29 +199,6 @@ class LiveParameters:
         another value of the set is refused, discarded."""
         self._add(name, '', description, _Live(check, apply, discard))
 
-    def choice(self, name: str, default: str, description: str, choices: Sequence[str],
-               apply: Callable[[str], None]) -> None:
-        """One of some texts."""
-        def check(value: Any) -> str:
-            if value not in choices:
-                raise NodeError(f'parameter {name}: expected one of {", ".join(choices)}, found '
-                                f'{value!r}')
-            return str(value)
-
-        self._add(name, default, description, _Live(check, apply))
-
-    def integer(self, name: str, default: int, description: str, lower: int, upper: int,
-                apply: Callable[[int], None]) -> None:
-        """A whole number from `lower` to `upper`."""
-        def check(value: Any) -> int:
-            if isinstance(value, bool) or not isinstance(value, int) or not (
-                    lower <= value <= upper):
-                raise NodeError(f'parameter {name}: expected {lower} to {upper}, found {value!r}')
-            return value
-
-        declare(self._node, name, default, description, lower=lower, upper=upper)
-        self._begin(name, _Live(check, apply))
-
     def group(self, parameters: Mapping[str, tuple[Any, str]],
               check: Callable[[dict[str, Any]], Any], apply: Callable[[Any], None],
               discard: Callable[[Any], None]) -> dict[str, Any]:
@@ -182,12 +213,10 @@ class LiveParameters:
         self._live.update(dict.fromkeys(parameters, _Live(check, apply, discard, group=True)))
         return values
 
-    def _add(self, name: str, default: Any, description: str, live: _Live) -> None:
+    def _add(self, name: str, default: Any, description: str, live: _Live,
+             choices: Sequence[str] = ()) -> None:
         # No range in the descriptor: rclpy would refuse by it, without saying what it is.
-        declare(self._node, name, default, description)
-        self._begin(name, live)
-
-    def _begin(self, name: str, live: _Live) -> None:
+        declare(self._node, name, default, description, choices=choices)
         live.apply(live.check(self._node.get_parameter(name).value))
         self._live[name] = live
 

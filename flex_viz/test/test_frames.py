@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 
 from flex_description import load_robot
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model
-from flex_viz.frames import Frames, Point, read_point
-from flex_viz.marker import quaternion
-from flex_viz.outline import outline
-from flex_viz.transform_bytes import TransformBytes
+from flex_viz.geometry.frames import Frames, Point, read_point
+from flex_viz.geometry.outline import outline
+from flex_viz.rviz.transform_bytes import TransformBytes
 
 
 @pytest.fixture(scope='module')
@@ -59,14 +59,14 @@ def test_asked_for_points_are_on_the_bent_beam(arm, bent):
 @pytest.mark.parametrize('text, said', [
     ('link2', 'LINK@X'), ('link2@', 'LINK@X'), ('a=b=link2@1', 'LINK@X'), ('link2@e', 'LINK@X'),
     ('link2@9', '0 to 2 m'), ('link9@1', 'unknown frame'), ('link1@0.1', 'not on a flexible'),
-    ('tool=link2@1', 'a name of its own')])
+    ('tool=link2@1', 'expected a new name')])
 def test_bad_points_are_refused_in_a_sentence(arm, text, said):
     with pytest.raises(DynamicsError, match=said):
         Frames(arm, [read_point(text)])
 
 
 def test_points_of_one_name_are_refused(arm):
-    with pytest.raises(DynamicsError, match='a name of its own'):
+    with pytest.raises(DynamicsError, match='expected a new name'):
         Frames(arm, [Point('a', 'link2', 0.5), Point('a', 'link3', 0.5)])
 
 
@@ -92,7 +92,7 @@ def test_the_bytes_of_transforms_are_those_of_the_message(arm, bent):
             header=Header(stamp=Time(sec=time // 10**9, nanosec=time % 10**9), frame_id=parent),
             child_frame_id=child, transform=Transform(
                 translation=Vector3(**dict(zip('xyz', pose[:3, 3].tolist()))),
-                rotation=Quaternion(**dict(zip('xyzw', quaternion(pose))))))
+                rotation=Quaternion(**dict(zip('xyzw', quaternion_from_rotation(pose[:3, :3]))))))
             for (parent, child), pose in zip(edges.pairs, poses)])
         written = packed.at(time, poses)
         assert serialization.deserialize_message(written, TFMessage) == message

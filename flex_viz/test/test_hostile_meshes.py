@@ -10,11 +10,11 @@ from test_meshes import FACES, SOLID, URDF, binary_stl, collada, obj, text_stl
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz import mesh_collada, mesh_limits
-from flex_viz.bent_robot import BentRobot
-from flex_viz.mesh_file import MeshError, load_mesh
-from flex_viz.robot_markers import RobotMarkers
-from flex_viz.visuals import Visual, mesh_path, read_visuals, visual_corners
+from flex_viz.geometry import mesh_collada, mesh_limits
+from flex_viz.geometry.bent_robot import BentRobot
+from flex_viz.geometry.mesh_file import MeshError, load_mesh
+from flex_viz.geometry.visuals import Visual, mesh_path, read_visuals, visual_corners
+from flex_viz.rviz.robot_markers import RobotMarkers
 
 SEED, MUTANTS = 20240611, 1500      # a format
 
@@ -52,7 +52,7 @@ def test_nodes_that_name_each_other_are_counted(tmp_path, leaf):
 
 
 def test_instances_are_counted_by_their_triangles_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(mesh_limits, 'LARGEST', 1000)
+    monkeypatch.setattr(mesh_limits, 'LARGEST_MESH', 1000)
     refused(tmp_path, bomb(12), 'more than 1000 triangles')
 
 
@@ -133,13 +133,13 @@ def test_bad_obj_files_are_refused_in_a_sentence(tmp_path, data, said):
 
 
 def test_huge_files_are_refused_before_they_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr('flex_viz.mesh_file.LARGEST_FILE', 10**6)
+    monkeypatch.setattr('flex_viz.geometry.mesh_file.LARGEST_FILE', 10**6)
     with (tmp_path / 'a.stl').open('wb') as file:
         file.truncate(10**12)      # a file of zeros that takes no place
     refused(tmp_path, b'', 'neither', 'b.stl')
     with pytest.raises(MeshError, match='a file larger than 1 MB'):
         load_mesh(tmp_path / 'a.stl')
-    monkeypatch.setattr(mesh_limits, 'LARGEST', 100)
+    monkeypatch.setattr(mesh_limits, 'LARGEST_MESH', 100)
     refused(tmp_path, binary_stl(np.zeros((101, 3, 3))), 'more than 100 triangles', 'c.stl')
     refused(tmp_path, text_stl(np.zeros((101, 3, 3))), 'more than 100 triangles', 'c.stl')
     refused(tmp_path, b'v 0 0 0\n' + b'f 1 1 1\n' * 101, 'more than 100 triangles', 'c.obj')
@@ -246,7 +246,7 @@ def test_a_mesh_larger_than_the_world_is_not_drawn(tmp_path):
 
 
 def test_a_mesh_that_grows_as_it_is_cut_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr('flex_viz.bent_mesh.LARGEST', 50)
+    monkeypatch.setattr('flex_viz.geometry.skin.LARGEST_MESH', 50)
     (tmp_path / 'a.stl').write_bytes(binary_stl(np.concatenate([SOLID] * 10)))
     (tmp_path / 'meshed.urdf').write_text(URDF.format(mesh='a.stl'))
     model = Model(load_robot(tmp_path / 'meshed.urdf'))
@@ -256,6 +256,6 @@ def test_a_mesh_that_grows_as_it_is_cut_is_bounded(tmp_path, monkeypatch):
 
 
 def test_the_limits_are_those_of_the_documentation():
-    assert (mesh_limits.LARGEST, mesh_limits.LARGEST_FILE, mesh_limits.LARGEST_ROBOT) == (
+    assert (mesh_limits.LARGEST_MESH, mesh_limits.LARGEST_FILE, mesh_limits.LARGEST_ROBOT) == (
         2_000_000, 200_000_000, 4_000_000)
     assert (mesh_collada.INSTANCES, mesh_collada.DEPTH) == (100_000, 100)

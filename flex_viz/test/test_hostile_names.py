@@ -6,18 +6,18 @@ from hostile import IMAGE, LABEL, LINK, MATH, SCRIPT, SLASHES, urdf
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.animation import animate
-from flex_viz.marker import TEXT
-from flex_viz.page import write_report
-from flex_viz.panel import Actions, Panel
-from flex_viz.plots import plot_poses
-from flex_viz.pushes import Push
-from flex_viz.robot_markers import RobotMarkers
-from flex_viz.run import Run, table
-from flex_viz.scene import Scene
+from flex_viz.browser.panel import Actions, Panel
+from flex_viz.browser.scene import Scene
+from flex_viz.browser.web_access import Access
+from flex_viz.browser.web_server import GuardedServer
+from flex_viz.geometry.wrench_arrows import AppliedWrench
+from flex_viz.report.animation import animate
+from flex_viz.report.page import write_report
+from flex_viz.report.plots import plot_poses
+from flex_viz.report.run import Run, table
+from flex_viz.rviz.marker import TEXT
+from flex_viz.rviz.robot_markers import RobotMarkers
 from flex_viz.shown_text import html_text, legend_text, marker_text, plain, plot_text
-from flex_viz.web_access import Access
-from flex_viz.web_server import GuardedServer
 
 PATIENCE = 120.0      # s; Chromium draws without a graphics card, perhaps on a busy machine
 # Elements that only a name could have brought, and what a script of one would leave.
@@ -45,7 +45,7 @@ def test_the_viewer_shows_them_and_runs_nothing(model, tmp_path):
     try:
         goals = {name: np.zeros(2) for name in (SCRIPT, MATH)}
         panel = Panel(server, Scene(server, model), Actions(*[idle] * 6), goals)
-        pushes = [Push(frame, np.array([0.0, 0.0, 9.0]), np.array([1.0, 0.0, 0.0]))
+        pushes = [AppliedWrench(frame, np.array([0.0, 0.0, 9.0]), np.array([1.0, 0.0, 0.0]))
                   for frame in (SLASHES, LINK, f'{LINK}/tip', SCRIPT)]
         panel.show(0.0, 0.0, np.full(model.n, 0.01), np.zeros(2), pushes)
         panel.show(1.0, 1.0, np.full(model.n, 0.02), np.zeros(2), pushes)
@@ -114,7 +114,7 @@ def test_pictures_are_drawn_whatever_the_names(name, tmp_path):
 
 def test_markers_carry_plain_text(model):
     markers = RobotMarkers(model)
-    drawn = markers.at(0.0, np.zeros(model.n), [Push(SLASHES, np.ones(3), np.ones(3))])
+    drawn = markers.at(0.0, np.zeros(model.n), [AppliedWrench(SLASHES, np.ones(3), np.ones(3))])
     texts = [marker.text for marker in drawn if marker.type == TEXT]
     assert any(text.startswith(MATH) for text in texts)
     assert all(text.isascii() and text.isprintable() and len(text) <= 80 for text in texts)

@@ -6,10 +6,10 @@ import pytest
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.bent_mesh import bent_mesh, cut
-from flex_viz.bent_robot import BentRobot
-from flex_viz.mesh_file import MeshError, load_mesh
-from flex_viz.visuals import mesh_path, read_visuals
+from flex_viz.geometry.bent_robot import BentRobot
+from flex_viz.geometry.mesh_file import MeshError, load_mesh
+from flex_viz.geometry.skin import bent_mesh, cut
+from flex_viz.geometry.visuals import mesh_path, read_visuals
 
 # A tetrahedron, outer faces outwards.
 CORNERS = np.array([(0.0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])

@@ -9,16 +9,16 @@ from visualization_msgs.msg import Marker as RosMarker
 from visualization_msgs.msg import MarkerArray
 
 from flex_description import load_robot
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model
-from flex_viz import marker as kinds
-from flex_viz.colours import DIVERGING, Range, rounded_up, shades, told
-from flex_viz.marker import quaternion
-from flex_viz.marker_bytes import marker_array
-from flex_viz.pushes import Push
-from flex_viz.robot_markers import Options, RobotMarkers
-from flex_viz.tip_way import TipWay
+from flex_viz.geometry.colours import DIVERGING, ColourRange, rgb, rounded_up, value_text
+from flex_viz.geometry.tip_path import TipPath
+from flex_viz.geometry.wrench_arrows import AppliedWrench
+from flex_viz.rviz import marker as marker_types
+from flex_viz.rviz.marker_bytes import marker_array
+from flex_viz.rviz.robot_markers import Options, RobotMarkers
 
-PUSH = Push('tool', np.array([0.0, 20.0, 0.0]), np.zeros(3))
+PUSH = AppliedWrench('tool', np.array([0.0, 20.0, 0.0]), np.zeros(3))
 COLLADA = """<robot name="painted"><link name="base"><visual><geometry>
     <mesh filename="package://nowhere/base.dae"/></geometry>{}</visual></link>
     <link name="arm"><inertial><mass value="1"/>
@@ -52,14 +52,14 @@ def test_constants_are_those_of_ros():
                         ('TEXT', 'TEXT_VIEW_FACING'), ('MESH', 'MESH_RESOURCE'),
                         ('TRIANGLES', 'TRIANGLE_LIST'), ('ADD', 'ADD'), ('DELETE', 'DELETE'),
                         ('DELETE_ALL', 'DELETEALL')):
-        assert getattr(kinds, name) == getattr(RosMarker, there), name
+        assert getattr(marker_types, name) == getattr(RosMarker, there), name
 
 
 def test_bytes_are_those_of_rclpy(arm, bent):
     drawing = RobotMarkers(arm)
     markers = [*drawing.at(0.1, bent, [PUSH]),
-               kinds.Marker('µ', 3, kinds.MESH, mesh='package://a/b.dae', text='x' * 7,
-                            colour=(0.0, 0.0, 0.0, 0.0))]
+               marker_types.Marker('µ', 3, marker_types.MESH, mesh='package://a/b.dae',
+                                   text='x' * 7, colour=(0.0, 0.0, 0.0, 0.0))]
     data = marker_array(markers, 'base', 1_500_000_000, 1.25)
     message = deserialize_message(data, MarkerArray)
     again = serialize_message(message)
@@ -85,7 +85,7 @@ def test_bytes_are_those_of_rclpy(arm, bent):
         assert np.allclose(shade, here.colours, atol=1e-7)
         position, turn = there.pose.position, there.pose.orientation
         assert np.allclose((position.x, position.y, position.z), here.position)
-        assert np.allclose((turn.x, turn.y, turn.z, turn.w), here.turn)
+        assert np.allclose((turn.x, turn.y, turn.z, turn.w), here.orientation)
     assert [one.mesh_use_embedded_materials for one in message.markers[-2:]] == [False, True]
 
 
@@ -99,7 +99,7 @@ def test_names_stay_and_are_unique(arm, bent):
 def test_bent_links_are_whole_triangles_at_the_sections(arm, bent):
     link2, link3 = of(RobotMarkers(arm).at(0.0, bent), 'bent')
     for marker, name, length in ((link2, 'link2', 2.0), (link3, 'link3', 1.8)):
-        assert marker.type == kinds.TRIANGLES and len(marker.points) % 3 == 0
+        assert marker.type == marker_types.TRIANGLES and len(marker.points) % 3 == 0
         assert len(marker.colours) == len(marker.points)
         tip = arm.pose(bent, name, length)[:3, 3]
         assert np.linalg.norm(marker.points - tip, axis=1).min() < 0.04
@@ -108,7 +108,7 @@ def test_bent_links_are_whole_triangles_at_the_sections(arm, bent):
     flat[arm.n_joints:] = 0.0
     straight = arm.pose(flat, 'link3')
     assert np.allclose(ghost.position, straight[:3, 3]) and 0 < len(ghost.points) < 200
-    assert ghost.turn == pytest.approx(quaternion(straight))
+    assert ghost.orientation == pytest.approx(quaternion_from_rotation(straight[:3, :3]))
     ends = ghost.points @ straight[:3, :3].T + straight[:3, 3]
     assert np.linalg.norm(ends - arm.pose(flat, 'link3', 1.8)[:3, 3], axis=1).min() < 0.04
     assert np.abs(ends.max(axis=0) - link3.points.max(axis=0)).max() > 0.01
@@ -127,12 +127,12 @@ def test_colours_tell_tension_from_compression(arm, bent):
     marker = of(RobotMarkers(arm).at(0.0, bent), 'bent')[0]
     red = marker.colours[:, 0] - marker.colours[:, 2]
     assert red.max() > 0.1 and red.min() < -0.1
-    top = shades(np.array([-1.0, 0.0, 1.0, 9.0]), 1.0, 'strain')
+    top = rgb(np.array([-1.0, 0.0, 1.0, 9.0]), 1.0, 'strain')
     assert np.allclose(top, DIVERGING[[0, 2, 4, 4]])
 
 
 def test_the_range_goes_in_round_steps_and_remembers_for_a_while():
-    span = Range('strain')
+    span = ColourRange('strain')
     assert [span.top(value) for value in (0.0, 3e-4, 1e-4, 6e-4)] == pytest.approx(
         [1e-6, 5e-4, 5e-4, 1e-3])
     tops = [span.top(1e-4, time_) for time_ in np.arange(0.0, 40.0, 0.1)]
@@ -140,10 +140,10 @@ def test_the_range_goes_in_round_steps_and_remembers_for_a_while():
     assert 10.0 <= np.argmin(tops) * 0.1 <= 21.0 and np.all(np.diff(tops) <= 0.0)
     assert span.top(3e-6, 5.0) == pytest.approx(5e-6)        # the clock was set back
     assert span.top(3e-6, 500.0) == pytest.approx(5e-6)      # nothing was seen for long
-    assert Range('deflection', 0.2).top(7.0) == 0.2
+    assert ColourRange('deflection', 0.2).top(7.0) == 0.2
     assert [rounded_up(value) for value in (1.0, 1.01, 3.0, 9.0)] == pytest.approx(
         [1.0, 2.0, 5.0, 10.0])
-    assert told(2e-4, 'strain') == '200 µm/m' and told(0.05, 'deflection') == '50 mm'
+    assert value_text(2e-4, 'strain') == '200 µm/m' and value_text(0.05, 'deflection') == '50 mm'
 
 
 def test_the_legend_tells_the_range(arm, bent):
@@ -156,7 +156,7 @@ def test_the_legend_tells_the_range(arm, bent):
     texts = [marker.text for marker in of(RobotMarkers(arm, by).at(0.0, bent), 'legend')]
     assert texts[1] == '0 mm' and 'drawn 2 times' in texts[3]
     hidden = of(RobotMarkers(arm, Options(coloured_by='none')).at(0.0, bent), 'legend')
-    assert all(marker.action == kinds.DELETE for marker in hidden)
+    assert all(marker.action == marker_types.DELETE for marker in hidden)
 
 
 def test_the_path_is_the_tips_and_ends_when_the_clock_jumps_back(arm, bent):
@@ -174,27 +174,28 @@ def test_arrows_come_and_go(arm, bent):
     assert of(drawing.at(0.0, bent), 'wrenches') == []
     moment, force, words = of(drawing.at(0.1, bent, [PUSH]), 'wrenches')
     pose = arm.pose(bent, 'tool')
-    assert force.type == kinds.ARROW and moment.action == kinds.DELETE
+    assert force.type == marker_types.ARROW and moment.action == marker_types.DELETE
     assert np.allclose(force.points[1], pose[:3, 3])
     way = force.points[1] - force.points[0]
     assert np.allclose(way / np.linalg.norm(way), pose[:3, 1])
     assert words.text == '20 N'
     gone = of(drawing.at(0.2, bent), 'wrenches')
     assert sorted(names(gone)) == sorted(names((force, moment, words)))
-    assert all(marker.action == kinds.DELETE for marker in gone)
+    assert all(marker.action == marker_types.DELETE for marker in gone)
     assert of(drawing.at(0.3, bent), 'wrenches') == []
 
 
 def test_rigid_links_are_at_their_true_poses(arm, bent):
     *_, last = of(RobotMarkers(arm).at(0.0, bent), 'rigid')
     centre = (arm.pose(bent, 'link4') @ (0.12, 0.0, 0.0, 1.0))[:3]
-    assert last.type == kinds.CYLINDER and np.allclose(last.position, centre)
+    assert last.type == marker_types.CYLINDER and np.allclose(last.position, centre)
 
 
 def test_quaternions_of_every_branch():
     for axis in np.vstack((np.eye(3), -np.eye(3), np.ones(3))):
         for angle in (0.0, 0.3, np.pi / 2, 3.1, np.pi):
-            x, y, z, w = quaternion(_turn(axis / np.linalg.norm(axis), angle))
+            x, y, z, w = quaternion_from_rotation(
+                _turn(axis / np.linalg.norm(axis), angle)[:3, :3])
             again = np.array([(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
                               (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
                               (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y))])
@@ -221,7 +222,7 @@ def test_rviz_takes_the_markers_of_every_robot_without_a_warning(name, options):
     """What its displays reject, warn of or draw badly, as read in their sources (Jazzy)."""
     model = Model(load_robot(name))
     drawing = RobotMarkers(model, options)
-    push = Push(drawing._tip, np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.0, 1.0]))
+    push = AppliedWrench(drawing.tip, np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.0, 1.0]))
     rest = np.zeros(model.n)
     for at, (q, pushes) in enumerate(((rest, ()), (rest + 1e-3, (push,)), (rest, ()))):
         markers = drawing.at(0.1 * at, q, pushes)
@@ -277,7 +278,7 @@ def test_a_picture_costs_little(arm, bent):
 
 
 def test_a_thinned_way_keeps_its_newest_point_and_the_gaps_between_the_others():
-    way = TipWay(1.0, 0.1)
+    way = TipPath(1.0, 0.1)
     for at in range(61):
         points = way.add(at / 30.0, np.array([at / 30.0, 0.0, 0.0]))
     times = points[:, 0]

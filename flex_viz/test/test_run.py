@@ -11,12 +11,13 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.animation import animate
-from flex_viz.bag import read_run
-from flex_viz.page import write_report
-from flex_viz.plot import main
-from flex_viz.plots import plot_poses, plot_time
-from flex_viz.run import Run, RunError, rows, table
+from flex_ros.bag.reader import BagReader, BagReadError
+from flex_viz.report.animation import animate
+from flex_viz.report.bag import read_run
+from flex_viz.report.command import main
+from flex_viz.report.page import write_report
+from flex_viz.report.plots import plot_poses, plot_time
+from flex_viz.report.run import Run, RunError, rows, table
 
 FLEX_STATE = (Path(__file__).resolve().parents[2] / 'flex_msgs' / 'msg'
               / 'FlexState.msg').read_text()
@@ -227,3 +228,19 @@ def test_states_of_a_bag_that_cannot_be_are_left_out(run, tmp_path):
     bag.writer.close()
     with pytest.raises(RunError, match='expected XML in its robot_description'):
         read_run(tmp_path / 'path')
+
+
+def test_messages_that_cannot_be_decoded_are_counted_and_left_out(run, tmp_path, caplog):
+    bag = Recorded(tmp_path / 'bag')
+    for at in range(3):
+        bag.state(at, run.model.names, run.q[0])
+        bag.writer.write(bag.topics['/flex_state'], 0, b'\0\1\0\0\xff\xff\xff\xff')
+    bag.writer.close()
+    with BagReader(tmp_path / 'bag') as reader:
+        assert reader.topics == ['/flex_state']
+        found = [message.header.stamp.nanosec for _, message in reader.messages(reader.topics)]
+    assert found == [0, 1, 2] and reader.undecodable == {'/flex_state': 3}
+    assert len(read_run(tmp_path / 'bag', robot='cibicik_arm').time) == 3
+    assert '3 messages on /flex_state cannot be decoded' in caplog.text
+    with pytest.raises(BagReadError, match='expected a rosbag2 folder or file, found nothing'):
+        BagReader(tmp_path / 'none').__enter__()

@@ -3,11 +3,12 @@ import numpy as np
 import pytest
 
 from flex_description import load_robot
+from flex_description.math import exponential
 from flex_dynamics import Model
-from flex_viz.bent_beam import BentBeam, exponential
-from flex_viz.elastic import amplitudes, scaled, tip_frame
-from flex_viz.gauges import Gauges
-from flex_viz.skin import CORNERS, SLIM, STATIONS, placed, swept
+from flex_viz.geometry.bent_beam import BentBeam, Gauges
+from flex_viz.geometry.coordinates import amplitudes, scaled, tip_frame
+from flex_viz.geometry.frames import transform_points
+from flex_viz.geometry.skin import CORNERS, SLIM, STATIONS, swept
 
 
 @pytest.fixture(scope='module')
@@ -34,7 +35,7 @@ def test_sections_are_where_the_model_has_them(name, order):
         outer = model.pose(q, link.name) @ link.flexible.origin
         for at, x in enumerate(stations):
             pose = model.pose(q, link.name, x)
-            assert np.allclose(placed(position[at], outer), pose[:3, 3], atol=1e-12)
+            assert np.allclose(transform_points(position[at], outer), pose[:3, 3], atol=1e-12)
             assert np.allclose(outer[:3, :3] @ rotation[at], pose[:3, :3], atol=1e-12)
 
 
@@ -94,7 +95,7 @@ def test_a_section_thin_as_a_hair_is_drawn_to_be_seen_with_its_own_strain(name):
     link = next(one for one in model.robot.links if one.flexible is not None)
     skin, length = swept(model, link.name), link.flexible.length
     points = skin.vertices(np.zeros(model.n), np.eye(4))
-    drawn = np.abs(placed(points, np.linalg.inv(link.flexible.origin))[:, 1:]).max()
+    drawn = np.abs(transform_points(points, np.linalg.inv(link.flexible.origin))[:, 1:]).max()
     half = link.flexible.properties(np.zeros(1))
     widths = float(half.half_z[0]), float(half.half_y[0])
     true = max(widths)

@@ -8,14 +8,14 @@ from chromium import Page
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
-from flex_viz.elastic import scaled
-from flex_viz.goals import read_goals, way_to
-from flex_viz.history import History
-from flex_viz.modes import modes
-from flex_viz.panel import Panel
-from flex_viz.pushes import Push, arrow
-from flex_viz.scene import Scene
-from flex_viz.solids import solid
+from flex_viz.browser.goals import point_to_point, read_goals
+from flex_viz.browser.history import History
+from flex_viz.browser.panel import Panel
+from flex_viz.browser.scene import Scene
+from flex_viz.geometry.coordinates import scaled
+from flex_viz.geometry.modes import natural_modes
+from flex_viz.geometry.visuals import solid
+from flex_viz.geometry.wrench_arrows import AppliedWrench, arrow
 
 FACTOR = 6.0
 PATIENCE = 300.0      # s; Chromium draws without a graphics card, perhaps on a busy machine
@@ -110,7 +110,7 @@ def test_the_beams_pixels_are_where_the_model_says(arm, bent, tmp_path):
         page.until(lambda: blue(page.picture(), elsewhere, 3.0).all(), 'the straight beam',
                    PATIENCE)
         # A push is an arrow to the tip, as long as it lasts.
-        push = Push('tool', np.array([0.0, 0.0, 80.0]), np.zeros(3))
+        push = AppliedWrench('tool', np.array([0.0, 0.0, 80.0]), np.zeros(3))
         tip = arm.pose(straight, 'tool')
         line = arrow(tip[:3, 3], 80.0 * tip[:3, 2], scene.robot.reach())
         points = [line[:1] + share * (line[1] - line[0]) for share in (0.2, 0.5, 0.95)]
@@ -131,7 +131,8 @@ def _modes_swing(page, panel, bent):
     """The modes' tab, by hand: the list has frequencies, and the robot swings."""
     page.press('Modes')
     page.press('Modes of this pose')
-    page.until(lambda: panel._still is not None and ' Hz' in str(panel._mode.value), 'the modes')
+    page.until(lambda: panel._mode_pose is not None and ' Hz' in str(panel._mode.value),
+               'the modes')
     panel._factor.value = 1.0
     panel.show(2.5, 2.0, bent, np.zeros(4))         # a quarter of a swing after a whole one
     page.until(lambda: 'mode 1:' in page.text(), 'the name of the mode', PATIENCE)
@@ -150,8 +151,8 @@ def test_what_a_beam_carries_moves_by_its_vertices_as_the_beam_does(arm, bent):
     try:
         scene = Scene(server, arm)
         scene.show(0.0, bent)
-        (visuals, moved), = [one for one in scene._rigid if one[0][-1][0] == 'link4']
-        mesh, = moved._meshes
+        (visuals, pieces), = [one for one in scene._rigid if one[0][-1][0] == 'link4']
+        mesh, = pieces._meshes
         assert not np.any(mesh.position)
         pose = arm.pose(bent, 'link4') @ visuals[-1][1].pose
         corners = solid('cylinder') * visuals[-1][1].size
@@ -192,7 +193,7 @@ def test_solids_are_closed_and_look_outwards(kind, volume):
 
 
 def test_modes_are_those_of_the_model_and_swing_by_a_metre(arm, bent):
-    found = modes(arm, bent, 'locked', count=5)
+    found = natural_modes(arm, bent, 'locked', count=5)
     speeds = arm.frequencies(bent, 'locked')[0]
     assert [mode.frequency for mode in found] == pytest.approx(speeds[:5] / (2.0 * np.pi))
     for mode in found:
@@ -200,9 +201,9 @@ def test_modes_are_those_of_the_model_and_swing_by_a_metre(arm, bent):
         assert np.array_equal(mode.at(bent, 0.3, 0.0), bent)
     tip = [arm.pose(found[0].at(bent, swing, np.pi / 2.0), 'tool')[:3, 3] for swing in (0.0, 1e-4)]
     assert np.linalg.norm(tip[1] - tip[0]) == pytest.approx(1e-4, rel=0.2)
-    assert modes(arm, bent, 'free')[0].frequency > 1.0      # rigid motions are left out
+    assert natural_modes(arm, bent, 'free')[0].frequency > 1.0      # rigid motions are left out
     with pytest.raises(DynamicsError, match='locked, free'):
-        modes(arm, bent, 'loose')
+        natural_modes(arm, bent, 'loose')
 
 
 def test_goals_are_read_or_refused_in_a_sentence(arm):
@@ -216,14 +217,14 @@ def test_goals_are_read_or_refused_in_a_sentence(arm):
 
 def test_the_way_to_a_goal_begins_and_ends_at_rest():
     start, goal = np.array([0.1, -0.4]), np.array([1.1, 0.2])
-    times, places, speeds, accelerations = way_to(start, goal, 3.0)
+    times, places, speeds, accelerations = point_to_point(start, goal, 3.0)
     assert times[-1] == 3.0 and len(times) == 150 and np.all(np.diff(times) > 0.0)
     assert np.allclose(places[-1], goal) and not speeds[-1].any() and not accelerations[-1].any()
     assert np.allclose(places[0], start, atol=1e-4)
     # What is told of speed and acceleration is what the positions do.
     assert np.allclose(np.gradient(places, times, axis=0)[1:-1], speeds[1:-1], atol=2e-3)
     assert np.allclose(np.gradient(speeds, times, axis=0)[1:-1], accelerations[1:-1], atol=2e-3)
-    assert len(way_to(start, goal, 0.01)[0]) == 2
+    assert len(point_to_point(start, goal, 0.01)[0]) == 2
 
 
 def test_the_history_thins_forgets_and_starts_anew():

@@ -15,11 +15,11 @@ from websockets.sync.client import connect
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz import web_server
-from flex_viz.panel import Actions, Panel
-from flex_viz.scene import Scene
-from flex_viz.web_access import Access, AccessError, Headers, is_loopback
-from flex_viz.web_server import GuardedServer, WebServerError
+from flex_viz.browser import web_server
+from flex_viz.browser.panel import Actions, Panel
+from flex_viz.browser.scene import Scene
+from flex_viz.browser.web_access import Access, AccessError, RequestHeaders, is_loopback
+from flex_viz.browser.web_server import GuardedServer, WebServerError
 
 
 @pytest.fixture(scope='module')
@@ -173,9 +173,9 @@ def test_the_machines_own_name_and_addresses_are_its_hosts():
     access = Access('0.0.0.0')
     path = f'/{access.token}'
     for host in (f'{socket.gethostname()}:80', '192.0.2.7', '192.0.2.7:80'):
-        assert access.refusal(Headers(path, [host], reached=('192.0.2.7', 80))) == ''
+        assert access.refusal(RequestHeaders(path, [host], reached=('192.0.2.7', 80))) == ''
     for host in ('192.0.2.8', 'localhost', '192.0.2.7:81', '[::ffff:c000:208]'):
-        assert access.refusal(Headers(path, [host], reached=('192.0.2.7', 80)))
+        assert access.refusal(RequestHeaders(path, [host], reached=('192.0.2.7', 80)))
     assert Access('::').address(80).startswith(f'http://{socket.gethostname()}:80/')
     assert Access('::1').address(80) == 'http://[::1]:80'
 
@@ -189,7 +189,7 @@ def test_what_is_loopback(host, inside):
 
 
 def test_programs_without_origin_are_let_in_if_listed():
-    headers = Headers('/', ['localhost'], websocket=True)
+    headers = RequestHeaders('/', ['localhost'], websocket=True)
     assert 'allowed_origins' in Access('127.0.0.1').refusal(headers)
     assert Access('127.0.0.1', (), ['none']).refusal(headers) == ''
 

@@ -26,7 +26,7 @@ from report import Report, Row
 
 from flex_description import load_robot
 from flex_dynamics import Model, Simulation
-from flex_dynamics.nodes.plant import TOLERANCE
+from flex_dynamics.simulation.plant import TOLERANCE
 
 SECTION = 'The ROS graph, 4-joint arm, every node a process of its own'
 PATIENCE = 120.0         # s for nodes to start

@@ -65,16 +65,17 @@ def _terms(handle, q, v, M, C, g, stages, repeats):
 def forward_stages(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> str:
     """A small table: microseconds and share of each stage, then of a whole call from Python."""
     force, zeros, a = np.zeros(model.n), np.zeros(model.n), np.zeros(model.n)
+    data = model.create_data()
     return _table(f'Where forward dynamics ({model.n} coordinates) spends its time:', FORWARD,
-                  partial(_forward, model._handle, q, v, tau, force, zeros, a),
+                  partial(_forward, data.handle, q, v, tau, force, zeros, a),
                   partial(model.forward_dynamics, q, v, tau))
 
 
 def terms_stages(model: Model, q: np.ndarray, v: np.ndarray) -> str:
     """The same for M, C, K, D and g together."""
-    square = np.zeros((model.n, model.n))
+    square, data = np.zeros((model.n, model.n)), model.create_data()
     return _table(f'Where M, C, K, D, g ({model.n} coordinates) spend their time:', TERMS,
-                  partial(_terms, model._handle, q, v, square, square.copy(), np.zeros(model.n)),
+                  partial(_terms, data.handle, q, v, square, square.copy(), np.zeros(model.n)),
                   partial(model.terms, q, v))
 
 

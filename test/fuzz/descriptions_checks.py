@@ -18,8 +18,8 @@ from typing import TextIO
 import numpy as np
 
 from flex_description import Robot, RobotError
+from flex_description.commands.summary import summary
 from flex_description.robot import Limits
-from flex_description.summary import summary
 
 LONGEST = 1400              # characters of a message, path included
 MEMORY = 1536 * 2**20       # bytes more than at the start

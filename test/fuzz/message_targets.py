@@ -32,6 +32,7 @@ from flex_control.nodes.control import Control
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_dynamics.nodes.dynamics import Dynamics
 from flex_dynamics.nodes.simulator import Simulator
+from flex_dynamics.nodes.simulator.status import diagnostics
 from flex_msgs.msg import FlexState
 from flex_ros import polled_subscription
 from flex_ros.message_fields import stamp
@@ -221,19 +222,19 @@ def simulator(sync: str) -> Target:
 
 def run_simulator(target: Target, node: Any) -> None:
     def after(count: int) -> None:
-        if node.failure or count % 200 == 0:
+        if node.machine.failure or count % 200 == 0:
             node.reset(state=True, clock=True, payloads=True)
-        if not node.playing:
+        if not node.machine.playing:
             node.play(True)
-        for data, info in polled_subscription.waiting(node._commands):
-            node._receive(data, info)
+        node.commands.poll()
         node._wrenches.take()
+        node.commands.request()
         node._advance()
         encoders, gauges, imus = node._sensors
         finite('state', node.plant.q, node.plant.v)
         readings = [*encoders.values(), gauges.values(), *imus.values()]
         finite('readings', *(one for one in readings if one is not None))
-        target.time = node.now
+        target.time = node.machine.stamp_ns
         diagnose(node, count)
     target.after = after
 
@@ -289,7 +290,7 @@ def state_publisher() -> Target:
     def after(count: int) -> None:
         target.time += PERIOD
         node._wall_due = 0.0
-        node._look()
+        node._poll()
         diagnose(node, count)
     target.after = after
     return target
@@ -335,7 +336,7 @@ def in_process() -> Target:
     simulator_node, control_node = controlled_simulator.make()
     target = Target('in process', [simulator_node, control_node],
                     ValidMessages(simulator_node.model), lambda count: None)
-    simulator_node.measure()          # read the sensors, though nobody listens
+    simulator_node.read_every_period()          # read the sensors, though nobody listens
     run_simulator(target, simulator_node)
     step = target.after
 
@@ -348,7 +349,8 @@ def in_process() -> Target:
 
 def diagnose(node: Any, count: int) -> None:
     if count % 100 == 0:
-        level, text, values = node._status() if hasattr(node, '_status') else (b'', '', {})
+        _, text, values = (diagnostics(node.status()) if isinstance(node, Simulator)
+                           else node._status() if hasattr(node, '_status') else (b'', '', {}))
         assert isinstance(text, str) and not math.isnan(len(values))
 
 

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_dynamics.nodes.plant import Drives, Plant
+from flex_dynamics.simulation.plant import Drives, Plant
 from flex_msgs.msg import FlexState
 
 BEAM = """<flexible link="beam"><beam length="2"><section shape="circle" radius="0.01"/>
@@ -83,7 +83,7 @@ def test_a_base_that_floats_has_no_drive():
     gains = np.full(model.n_joints, 10.0)
     plant = Plant(model, 1e-3, 1, Drives(gains, gains), np.zeros(model.n_joints), deflected=False)
     assert plant.drives.damping.tolist() == plant.drives.stiffness.tolist() == 6 * [0.0] + [10.0]
-    assert plant.gate.joints == ['hinge']
+    assert plant.commands.joints == ['hinge']
 
 
 def test_a_mast_without_joints_waits_for_no_command(graph, start):

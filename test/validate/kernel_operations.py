@@ -202,7 +202,7 @@ class Interpreter:
 
 def counted_forward_dynamics(model: Model, q, v, force) -> tuple[np.ndarray, Interpreter]:
     """Accelerations (n,) under generalised forces (n,), and who has counted what it took."""
-    table, body, coef, size = model._arrays
+    table, body, coef, size = model.assembly.arrays
     run = Interpreter()
     a = run.numbers(np.zeros(model.n))
     work = run.workspace(workspace.workspace_length(size))

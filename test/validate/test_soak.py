@@ -29,7 +29,7 @@ from simulation_interfaces.srv import StepSimulation  # noqa: E402
 from flex_control import PD, ControlLoop, QuinticSpline  # noqa: E402
 from flex_description import load_robot  # noqa: E402
 from flex_dynamics import Model  # noqa: E402
-from flex_dynamics.nodes.plant import Drives, Plant  # noqa: E402
+from flex_dynamics.simulation.plant import Drives, Plant  # noqa: E402
 from flex_msgs.msg import FlexState  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'launch'))
@@ -78,7 +78,7 @@ def without_ros() -> dict[int, np.ndarray]:
             found[k // RATE] = np.array([plant.q, plant.v])
         efforts = loop.step(k / RATE, plant.q.copy(), plant.v.copy())
         wanted = controller.reference
-        plant.gate.accept(model.names[:joints], efforts, wanted.position, wanted.velocity)
+        plant.commands.accept(model.names[:joints], efforts, wanted.position, wanted.velocity)
         plant.advance()
     found[HOUR] = np.array([plant.q, plant.v])
     return found

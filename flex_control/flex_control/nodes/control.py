@@ -2,52 +2,50 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
 
 from flex_control import ControlError, Controller, ControlLoop
+from flex_control.nodes.connections import Connection, TopicConnection
 from flex_control.nodes.control_parameters import (
-    Settings,
     declare_reader,
     declare_settings,
     declare_shaper,
     declare_tolerances,
     declare_trajectory,
 )
-from flex_control.nodes.drive_client import DriveClient
 from flex_control.nodes.fail_safe import FailSafe
-from flex_control.nodes.inputs import Inputs
 from flex_control.nodes.installed_controllers import InstalledControllers, ParameterChange
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
-from flex_dynamics.nodes.effort_gate import driven_places
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
-from flex_dynamics.ros.state_subscription import State, StateSubscription
-from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
+from flex_dynamics.ros.state_subscription import State
+from flex_dynamics.simulation.command_limits import driven_places
 from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_guard import CALCULATION_ERRORS
 from flex_ros.parameters import LiveParameters, NodeError
-from flex_ros.qos import DEPTH
 
 WATCH = 0.1        # s of wall time between two checks of the watchdog
 LATE = 0.5         # s of wall time after which terms or measurements are reported as missing
 
 
 class Control(Node):
-    """Wires a ControlLoop to topics; its clock is the stamps of the states."""
+    """Wires a ControlLoop to the robot; its clock is the stamps of the states.
 
-    def __init__(self) -> None:
+    connect: what makes the connection to the robot, by topics by default.
+    """
+
+    def __init__(self, connect: Callable[[Control], Connection] = TopicConnection) -> None:
         super().__init__('control')
         self.model = model = declare_model(self)
         self._joints = list(model.names[:model.n_joints])
-        self._driven = driven_places(model.robot, self._joints)
+        self._driven = driven_places(model)
         self._drives_all = len(self._driven) == len(self._joints)
         self._settings = settings = declare_settings(self)
         live = LiveParameters(self)
@@ -67,9 +65,10 @@ class Control(Node):
                               settings.stop_time, settings.feedback_period, settings.lockstep)
         planner = self._motion.planner
         declare_shaper(live, planner.set_shaper, planner.set_shaper_modes)
-        self._inputs = self.make_inputs(settings)
+        connection = connect(self)
+        self._inputs = connection.inputs(settings)
         self._inputs.want(controller)
-        self._drives = self.make_drives()
+        self._drives = connection.drives()
         self._drives.want(controller)
         self._safe = FailSafe(self, self.loop, self._motion, self._drives, settings.fail_safe,
                               fallback, self._send)
@@ -78,36 +77,13 @@ class Control(Node):
         self._waiting: State | None = None     # whose terms or measurements are not there yet
         self._heard = self._watched = self._waits_since = time.monotonic()
         self._sent: int | None = None          # ns, stamp of the state of the last command
-        self._commands = self.make_command_output()
+        self._commands = connection.commands([self._joints[at] for at in self._driven])
         self._reports = Reports(self, self._joints, settings.report_period)
-        self._state_input = self.make_state_input()
+        self._state_input = connection.states()
         self.create_timer(WATCH, self._watch, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: controller {self._name}, {model.n_joints} '
                                'joints')
-
-    # What comes in and goes out, by topic unless a subclass says otherwise --------------------
-
-    def make_inputs(self, settings: Settings) -> Inputs:
-        """Model terms and measurements."""
-        return Inputs(self, self.model, settings, self._advance)
-
-    def make_drives(self) -> DriveClient:
-        """Who gives the drives their gains."""
-        return DriveClient(self, self.model, self._advance)
-
-    def make_state_input(self) -> StateSubscription:
-        """States, that are to be handed to `_on_state`."""
-        return StateSubscription(self, self.model, self._on_state)
-
-    def make_command_output(self) -> FixedLayoutPublisher:
-        """Where commands go: stamp, position, velocity and effort."""
-        still = np.zeros(len(self._driven))
-        return FixedLayoutPublisher(
-            self.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
-            JointState(name=[self._joints[at] for at in self._driven], position=still,
-                       velocity=still, effort=still),
-            ('position', 'velocity', 'effort'))
 
     # Parameters -----------------------------------------------------------------------------
 
@@ -135,20 +111,33 @@ class Control(Node):
 
     # States in, commands out ----------------------------------------------------------------
 
-    def _on_state(self, state: State) -> None:
+    def answer(self, state: State) -> None:
+        """Take a state of a robot in this process: the command, if there is one, is sent before
+        the return."""
+        last = self._last
+        if (last is None or state.stamp_ns <= last.stamp_ns or self._safe.why
+                or self.loop.controller is not self._wanted):
+            self.receive_state(state)
+            return
+        # A state in order, and nothing can be missing: the rest of it, in less time.
+        self._heard, self._last = time.monotonic(), state
+        self._answer(state)
+
+    def receive_state(self, state: State) -> None:
+        """Take a state; it is answered when all that the controller needs for it is there."""
         self._heard = time.monotonic()
         last = self._last
-        if last is not None and state.time <= last.time:
-            if state.time == last.time and np.array_equal(state.q, last.q):
-                if self._sent == state.time:
+        if last is not None and state.stamp_ns <= last.stamp_ns:
+            if state.stamp_ns == last.stamp_ns and np.array_equal(state.q, last.q):
+                if self._sent == state.stamp_ns:
                     self._commands.repeat()    # sent again for those who missed it
                 return
-            if state.time < last.time:
+            if state.stamp_ns < last.stamp_ns:
                 self._restart()
         if self._waiting is None:
             self._waits_since = self._heard
         self._waiting = state
-        self._advance()
+        self.advance()
 
     def _restart(self) -> None:
         """Simulated time was set back."""
@@ -161,13 +150,13 @@ class Control(Node):
         self.loop.set_controller(self._wanted)
         self.loop.reset()
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
         """Answer the state that waits, if all that the controller needs for it is there."""
         state, loop = self._waiting, self.loop
         if state is None:
             return
         wanted, running = self._wanted, loop.controller
-        missing = self._inputs.missing(wanted, state.time)
+        missing = self._inputs.missing(wanted, state.stamp_ns)
         if wanted is not running or self._last is None:
             missing = missing or self._drives.missing(wanted)
         if not missing:
@@ -178,9 +167,9 @@ class Control(Node):
                 if running is not wanted or self._last is None:
                     self._drives.runs(wanted)
         elif self._last is None or (self._settings.lockstep
-                                    and self._inputs.missing(running, state.time)):
+                                    and self._inputs.missing(running, state.stamp_ns)):
             return                             # lockstep: simulated time waits for it
-        elif not self._safe.why and self._inputs.missing(running, state.time):
+        elif not self._safe.why and self._inputs.missing(running, state.stamp_ns):
             self._safe.begin(missing)
         self._waiting, self._last = None, state
         self._answer(state)
@@ -189,9 +178,9 @@ class Control(Node):
         if self._safe.why and self._safe.answers(state):
             return
         loop = self.loop
-        terms, measurements = self._inputs.take(loop.controller, state.time)
+        terms, measurements = self._inputs.take(loop.controller, state.stamp_ns)
         try:
-            efforts = loop.step(1e-9 * state.time, state.q, state.v, terms, measurements)
+            efforts = loop.step(1e-9 * state.stamp_ns, state.q, state.v, terms, measurements)
         except (ControlError, *CALCULATION_ERRORS) as error:
             failed, self._safe.latched = loop.controller, True
             self._safe.begin(f'controller {self._name}: {error}')
@@ -206,11 +195,11 @@ class Control(Node):
 
     def _send(self, state: State, efforts: np.ndarray, position: np.ndarray,
               velocity: np.ndarray) -> None:
-        self._sent = state.time
+        self._sent = state.stamp_ns
         if not self._drives_all:         # a floating base is in the model, but has no motor
             at = self._driven
             position, velocity, efforts = position[at], velocity[at], efforts[at]
-        self._commands.publish(state.time, position, velocity, efforts)
+        self._commands.publish(state.stamp_ns, position, velocity, efforts)
 
     def _watch(self) -> None:
         """The watchdog, called by the wall clock: states may have stopped coming."""
@@ -238,7 +227,7 @@ class Control(Node):
         # In lockstep every state waits for its terms, for a short time.
         if self._waiting is not None and (self._last is None
                                           or now - self._waits_since > LATE):
-            missing = missing or self._inputs.missing(self._wanted, self._waiting.time)
+            missing = missing or self._inputs.missing(self._wanted, self._waiting.stamp_ns)
         silent = now - self._heard
         if self._safe.why:
             level = DiagnosticStatus.ERROR

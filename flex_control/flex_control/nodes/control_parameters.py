@@ -145,7 +145,7 @@ def declare_trajectory(node: Node, reader: TrajectoryReader) -> Trajectory | Non
 def declare_shaper(live: LiveParameters, set_name: Callable[[str], None],
                    set_modes: Callable[[int], None]) -> None:
     """The shaper of trajectories and how many modes it shapes; both can be set later."""
-    live.choice('shaper', 'none', 'input shaping of new trajectories: '
-                f'{", ".join(SHAPES)}', SHAPES, set_name)
-    live.integer('shaper_modes', 2, 'how many modes the shaper leaves without vibration, the '
-                 'lowest first', 1, MOST_MODES, set_modes)
+    live.choice('shaper', f'input shaping of new trajectories: {", ".join(SHAPES)}', set_name,
+                SHAPES, 'none')
+    live.integer('shaper_modes', 'how many modes the shaper leaves without vibration, the lowest '
+                 'first', set_modes, 1, MOST_MODES, 2)

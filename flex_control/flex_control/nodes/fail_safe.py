@@ -57,7 +57,7 @@ class FailSafe:
         if self.lost:        # hold where the robot is found
             self.lost = False
             self._loop.reset()
-            self._loop.set_trajectory(SetPoints([1e-9 * state.time],
+            self._loop.set_trajectory(SetPoints([1e-9 * state.stamp_ns],
                                                 [state.q[:self._model.n_joints]]))
 
     def answers(self, state: State) -> bool:

@@ -20,7 +20,7 @@ from rclpy.serialization import deserialize_message
 
 from flex_control.errors import ControlError
 from flex_control.trajectories.trajectory_points import TrajectoryPoints, with_one_point
-from flex_ros.unlocked_take import LIBRARIES, Serialized
+from flex_ros.polled_subscription import LIBRARIES, Serialized
 
 REQUEST = FollowJointTrajectory.Impl.SendGoalService.Request
 LONG = 20_000          # bytes of a goal that is not converted as usual: about 150 points

@@ -65,7 +65,7 @@ class Motion:
 
     def follow(self, state: State) -> None:
         """Judge and report the motion of a goal at a state, and plan ahead."""
-        stamp_ns = state.time
+        stamp_ns = state.stamp_ns
         self.planner.observe(stamp_ns)
         self.take_requests()
         warning = self.planner.work()

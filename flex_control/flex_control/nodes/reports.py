@@ -28,7 +28,7 @@ class Reports:
 
     def add(self, state: State, wanted: Reference, efforts: np.ndarray) -> None:
         """What the loop wanted at a state, and its efforts (n_joints,)."""
-        stamp_ns = state.time
+        stamp_ns = state.stamp_ns
         if self._last is not None and stamp_ns - self._last < self._period:
             return
         self._last = stamp_ns

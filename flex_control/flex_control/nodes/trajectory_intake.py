@@ -18,8 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 from flex_control.errors import ControlError
 from flex_control.trajectories.trajectory_points import LONGEST, TrajectoryPoints
 from flex_ros.message_guard import DecodeError, decode_errors
-from flex_ros.polled_subscription import Polled
-from flex_ros.unlocked_take import Serialized, take_unlocked
+from flex_ros.polled_subscription import Polled, Serialized, take_unlocked
 
 TOPIC = '~/joint_trajectory'
 DEPTH = 10

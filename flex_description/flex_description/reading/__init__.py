@@ -1,1 +1,4 @@
-"""How files are read: bounded in size, time and memory, whoever wrote them."""
+"""Readers of URDF, xacro and overlay files, bounded in size, time and memory.
+
+Every error names the file, the line and the element.
+"""

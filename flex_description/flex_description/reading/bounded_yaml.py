@@ -1,4 +1,4 @@
-"""YAML within limits: nesting, and what aliases make of it, are bounded before anything is built.
+"""YAML within limits: nesting and the expansion of aliases are bounded before anything is built.
 
 `*name` may stand for a thousand items that each stand for a thousand, and `1:1:1:...` is a whole
 number to the base of 60, of any length.
@@ -11,8 +11,7 @@ from typing import Any
 
 import yaml
 
-from flex_description.reading.limits import DEEPEST, LimitError
-from flex_description.reading.sizes import HEAVIEST
+from flex_description.reading.limits import DEEPEST, HEAVIEST, LimitError
 
 LONGEST_NUMBER = 100    # characters
 # Tags of xacro for values with a unit, and how many SI units that is.
@@ -30,7 +29,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Counts levels on the way down: the scanner looks at all open levels for every token,
         so it must not see thousands."""
-        event: Any = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent) and not self.aliases:
             raise LimitError('expected plain YAML, found an alias (*name); write it out',
                              event.start_mark.line + 1)
@@ -77,7 +76,7 @@ def load(text: str, evaluate: Callable[[str], Any]) -> Any:
     return Loader('').construct_document(node)
 
 
-def _with_unit(factor: float, evaluate: Callable[[str], Any]) -> Callable:
+def _with_unit(factor: float, evaluate: Callable[[str], Any]) -> Callable[..., float]:
     return lambda loader, node: float(evaluate(loader.construct_scalar(node))) * factor
 
 

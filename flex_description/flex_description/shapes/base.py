@@ -6,31 +6,43 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flex_description.math import Array
+
 
 class ShapeError(ValueError):
-    """A basis that cannot be built as asked; the message is one line for people."""
+    """A basis that cannot be built; the message has one line: what was expected and found."""
 
 
 class ModeShapes(ABC):
     """`count` shape functions of x on [0, length].
 
-    shapes(x, derivative) gives an array (count, len(x)); derivative 0, 1 or 2. Displacement
-    shapes have unit m/m (an
-    amplitude of 1 is a length), twist shapes rad/rad.
-    breakpoints: stations where a derivative jumps, ends included; between them the shapes are
-    smooth.
+    x is in m along the beam. Shapes of bending are in m per unit of the amplitude, those of twist
+    in rad per unit of the amplitude.
     """
 
-    count: int
-    length: float
+    count: int          # number of shapes
+    length: float       # m, of the beam
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Stations, m, where a derivative jumps, both ends included; smooth between them."""
         return (0.0, self.length)
 
     @abstractmethod
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
-        """Values or derivatives at stations x (k,): array (count, k)."""
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
+        """Values of the shapes, or a derivative with respect to x.
+
+        Parameters
+        ----------
+        x : array, shape (k,)
+            Stations, m.
+        derivative : int
+            0 (values), 1 (slopes, per m) or 2 (curvatures, per m2).
+
+        Returns
+        -------
+        array, shape (count, k)
+        """
 
 
 class NoShapes(ModeShapes):
@@ -40,7 +52,7 @@ class NoShapes(ModeShapes):
         self.count = 0
         self.length = length
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         return np.zeros((0, np.size(x)))
 
 
@@ -56,5 +68,5 @@ class StackedShapes(ModeShapes):
     def breakpoints(self) -> tuple[float, ...]:
         return tuple(sorted({x for part in self.parts for x in part.breakpoints}))
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         return np.vstack([part(x, derivative) for part in self.parts])

@@ -5,18 +5,10 @@ stay between 0 and 1.
 """
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
+from flex_description.math import Array, gauss_stations
 from flex_description.shapes.base import ModeShapes
-
-
-@cache
-def gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre stations and weights on [0, 1]."""
-    x, w = np.polynomial.legendre.leggauss(points)
-    return 0.5 * (x + 1.0), 0.5 * w
 
 
 class BeamFunctions(ModeShapes):
@@ -25,23 +17,25 @@ class BeamFunctions(ModeShapes):
     wavenumbers (n,): b, 1/m. coefficients (n, 4): a, s, c, d.
     """
 
-    def __init__(self, length: float, wavenumbers: np.ndarray, coefficients: np.ndarray) -> None:
+    def __init__(self, length: float, wavenumbers: Array, coefficients: Array) -> None:
         self.length = length
         self.wavenumbers = np.asarray(wavenumbers, float)
         self.coefficients = np.asarray(coefficients, float)
         self.count = self.wavenumbers.size
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         x = np.atleast_1d(np.asarray(x, float))
         b = self.wavenumbers[:, None]
         a, s, c, d = self.coefficients.T[:, :, None]
         cos, sin = np.cos(b * x), np.sin(b * x)
         decay, growth = np.exp(-b * x), np.exp(-b * (self.length - x))
         if derivative == 0:
-            return a * cos + s * sin + c * decay + d * growth
-        if derivative == 1:
-            return b * (s * cos - a * sin - c * decay + d * growth)
-        return b**2 * (c * decay + d * growth - a * cos - s * sin)
+            values: Array = a * cos + s * sin + c * decay + d * growth
+        elif derivative == 1:
+            values = b * (s * cos - a * sin - c * decay + d * growth)
+        else:
+            values = b**2 * (c * decay + d * growth - a * cos - s * sin)
+        return values
 
     def mass_normalised(self, mass: float = 0.0, coupling: float = 0.0,
                         inertia: float = 0.0) -> BeamFunctions:
@@ -50,7 +44,7 @@ class BeamFunctions(ModeShapes):
         mass, coupling, inertia: the tip's m, m c, J divided by rho A (torsion: only `mass`,
         meaning J / rho Ip).
         """
-        x, w = gauss(100)
+        x, w = gauss_stations((0.0, 1.0), 100)
         end = np.array([self.length])
         tip, slope = self(end)[:, 0], self(end, 1)[:, 0]
         norm = (self(x * self.length)**2 @ w * self.length + mass * tip**2

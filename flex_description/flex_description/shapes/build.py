@@ -1,4 +1,4 @@
-"""From a basis' name to the shapes of one beam: the only door to the families of shapes.
+"""Mode shapes of a beam by the name of a basis: the only entry to the families of shapes.
 
 Options (strings or numbers, as they stand in the robot's file):
     normalization   'mass' (default) or 'raw'; closed forms only
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from flex_description.math import Array
 from flex_description.shapes.base import ModeShapes, NoShapes, ShapeError, StackedShapes
 from flex_description.shapes.beam_functions import BeamFunctions
 from flex_description.shapes.clamped import clamped_free, clamped_mass
@@ -35,8 +36,8 @@ PINNED = ('pinned-pinned', 'pinned-free')
 MAX_MODES = 20
 
 
-class Beam(Protocol):
-    """What the shapes need to know of a beam."""
+class BeamLike(Protocol):
+    """Properties of a beam that the shapes need; lengths in m."""
 
     @property
     def length(self) -> float: ...
@@ -44,16 +45,16 @@ class Beam(Protocol):
     @property
     def breakpoints(self) -> tuple[float, ...]: ...
 
-    def properties(self, x: np.ndarray) -> BeamProperties: ...
+    def properties(self, x: Array) -> BeamProperties: ...
 
 
-def build_shapes(basis: str, counts: tuple[int, int, int], beam: Beam,
+def build_shapes(basis: str, counts: tuple[int, int, int], beam: BeamLike,
                  tip: TipLoad | None = None, masses: Sequence[LumpedMass] = (),
                  options: Mapping[str, Any] | None = None,
                  ) -> tuple[ModeShapes, ModeShapes, ModeShapes]:
     """Shapes (bend_y, bend_z, twist) of a beam.
 
-    counts: how many of each, 0 to 20. tip: what hangs at the end, used by 'clamped-mass' and
+    counts: how many of each, 0 to 20. tip: the load at the end, used by 'clamped-mass' and
     'fe'. masses: the link's own lumped masses; they, or properties that change along the beam,
     make a closed form be replaced by finite elements with the same end conditions. ShapeError
     with one line says what cannot be done.
@@ -70,7 +71,7 @@ def build_shapes(basis: str, counts: tuple[int, int, int], beam: Beam,
     if basis == 'expression':
         return _from_expressions(counts, float(beam.length), options)
     tip = tip or TipLoad()
-    planes = [_Plane(beam, tip, masses, kind) for kind in ('y', 'z', 'twist')]
+    planes = [BeamPlane(beam, tip, masses, kind) for kind in ('y', 'z', 'twist')]
     y, z, twist = (_shapes(basis, count, plane, raw) if count else NoShapes(beam.length)
                    for count, plane in zip(counts, planes, strict=True))
     return y, z, twist
@@ -82,7 +83,7 @@ def _is_raw(basis: str, options: Mapping[str, Any]) -> bool:
         raise ShapeError(f"normalization: expected 'mass' or 'raw', found '{choice}'")
     if choice == 'raw' and basis in ('polynomial', 'fe', 'file', 'expression'):
         raise ShapeError(f"normalization: 'raw' is for closed forms, not for basis '{basis}'")
-    return choice == 'raw'
+    return bool(choice == 'raw')
 
 
 def _from_file(counts: tuple[int, int, int], length: float, options: Mapping[str, Any],
@@ -108,13 +109,14 @@ def _from_expressions(counts: tuple[int, int, int], length: float, options: Mapp
     return shapes[0], shapes[1], shapes[2]
 
 
-class _Plane:
+class BeamPlane:
     """One direction of deformation of a beam: bending 'y' or 'z', or 'twist'."""
 
-    def __init__(self, beam: Beam, tip: TipLoad, masses: Sequence[LumpedMass], kind: str) -> None:
+    def __init__(self, beam: BeamLike, tip: TipLoad, masses: Sequence[LumpedMass],
+                 kind: str) -> None:
         self.beam, self.kind, self.length = beam, kind, float(beam.length)
         self.order = 1 if kind == 'twist' else 2
-        # what sits on the root section does not move with the shapes
+        # masses at the root do not move with the shapes
         self.lumps = [self._lump(mass) for mass in masses if mass.x > 1e-9 * beam.length]
         rotation = {'y': tip.inertia_z, 'z': tip.inertia_y, 'twist': tip.inertia_x}[kind]
         if kind == 'twist':
@@ -134,11 +136,11 @@ class _Plane:
                     body.tensor[1, 1] + body.mass * (cx**2 + cz**2))
         return Lump(s, body.mass, body.mass * cx / self.length, rotation / self.length**2)
 
-    def mass(self, s: np.ndarray) -> np.ndarray:
+    def mass(self, s: Array) -> Array:
         p = self.beam.properties(s * self.length)
         return p.inertia_y + p.inertia_z if self.kind == 'twist' else p.mass_per_length
 
-    def stiffness(self, s: np.ndarray) -> np.ndarray:
+    def stiffness(self, s: Array) -> Array:
         p = self.beam.properties(s * self.length)
         return {'y': p.bending_stiffness_z, 'z': p.bending_stiffness_y,
                 'twist': p.torsion_stiffness}[self.kind]
@@ -158,7 +160,7 @@ class _Plane:
                 self.tip.inertia / beam_mass)
 
     def elements(self, count: int, lumps: Sequence[Lump]) -> FiniteElements:
-        """Elements no longer than half a wave of the last mode asked for, or so."""
+        """Elements no longer than half a wave of the last mode, approximately."""
         edges = np.array(sorted({*self.beam.breakpoints, *(m.s * self.length for m in lumps)}))
         edges = edges[np.r_[True, np.diff(edges) > 1e-9 * self.length]] / self.length
         edges[-1] = 1.0
@@ -170,17 +172,17 @@ class _Plane:
         return FiniteElements(self.order, self.length, stations, lumps, self.stiffness, self.mass)
 
 
-def _shapes(basis: str, count: int, plane: _Plane, raw: bool) -> ModeShapes:
+def _shapes(basis: str, count: int, plane: BeamPlane, raw: bool) -> ModeShapes:
     if basis == 'polynomial':
         return ClampedPolynomials(plane.length, count, plane.order)
     if basis != 'fe' and plane.uniform and not plane.lumps:
         return _closed_form(basis, count, plane, raw)
     if raw:
         raise ShapeError("normalization: 'raw' is for uniform beams without lumped masses")
-    return _by_elements(basis, count, plane)
+    return shapes_by_elements(basis, count, plane)
 
 
-def _closed_form(basis: str, count: int, plane: _Plane, raw: bool) -> ModeShapes:
+def _closed_form(basis: str, count: int, plane: BeamPlane, raw: bool) -> ModeShapes:
     length = plane.length
     if basis == 'craig-bampton':
         build: Callable[..., ModeShapes] = (
@@ -205,7 +207,7 @@ def _closed_form(basis: str, count: int, plane: _Plane, raw: bool) -> ModeShapes
     return shapes.mass_normalised(mass * length, coupling * length**2, inertia * length**3)
 
 
-def _by_elements(basis: str, count: int, plane: _Plane) -> ModeShapes:
+def shapes_by_elements(basis: str, count: int, plane: BeamPlane) -> ModeShapes:
     with_tip = basis in ('clamped-mass', 'fe')
     elements = plane.elements(count, [*plane.lumps, plane.tip] if with_tip else plane.lumps)
     end, bending = elements.end, plane.order == 2

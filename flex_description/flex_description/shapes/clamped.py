@@ -13,11 +13,12 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq
 
+from flex_description.math import Array
 from flex_description.shapes.base import ShapeError
 from flex_description.shapes.beam_functions import BeamFunctions
 
 
-def _end_values(root: float) -> np.ndarray:
+def _end_values(root: float) -> Array:
     """(4, 2): derivatives 0 to 3 with respect to z of A and B at z = root = bL."""
     cos, sin, decay = np.cos(root), np.sin(root), np.exp(-root)
     square = decay * decay
@@ -28,12 +29,13 @@ def _end_values(root: float) -> np.ndarray:
         [-decay - sin - cos, 1.0 + square + 2.0 * decay * cos]])
 
 
-def _beam_functions(length: float, roots: np.ndarray, conditions: Callable) -> BeamFunctions:
+def _beam_functions(length: float, roots: Array,
+                    conditions: Callable[[float], Array]) -> BeamFunctions:
     """Modes that meet the two end conditions: conditions(root) @ end values = 0, (2, 4)."""
     rows = []
     for root in roots:
         of_a, of_b = (conditions(root) @ _end_values(root)).T
-        # the end condition that feels B most gives its share without cancellation
+        # the end condition with the largest factor of B avoids cancellation
         row = int(np.argmax(np.abs(of_b)))
         share = -of_a[row] / of_b[row]
         decay = np.exp(-root)
@@ -44,15 +46,15 @@ def _beam_functions(length: float, roots: np.ndarray, conditions: Callable) -> B
 @cache
 def clamped_clamped_root(mode: int) -> float:
     """bL of mode 1, 2, ...: cos bL cosh bL = 1."""
-    return brentq(lambda b: np.cos(b) - 1.0 / np.cosh(b), mode * np.pi, (mode + 1.0) * np.pi,
-                  xtol=1e-15, rtol=1e-15)
+    return float(brentq(lambda b: np.cos(b) - 1.0 / np.cosh(b), mode * np.pi,
+                        (mode + 1.0) * np.pi, xtol=1e-15, rtol=1e-15))
 
 
 @cache
 def clamped_free_root(mode: int) -> float:
     """bL of mode 1, 2, ...: cos bL cosh bL = -1."""
-    return brentq(lambda b: np.cos(b) + 1.0 / np.cosh(b), (mode - 1.0) * np.pi, mode * np.pi,
-                  xtol=1e-15, rtol=1e-15)
+    return float(brentq(lambda b: np.cos(b) + 1.0 / np.cosh(b), (mode - 1.0) * np.pi,
+                        mode * np.pi, xtol=1e-15, rtol=1e-15))
 
 
 def clamped_clamped(length: float, count: int) -> BeamFunctions:
@@ -75,14 +77,14 @@ def clamped_mass(length: float, count: int, mass: float, coupling: float,
     With z = b x: phi''' + bL mass phi + (bL)^2 coupling phi' = 0 and
     phi'' - (bL)^2 coupling phi - (bL)^3 inertia phi' = 0 at the end.
     """
-    def conditions(root: float) -> np.ndarray:
+    def conditions(root: float) -> Array:
         shear = np.array([root * mass, root**2 * coupling, 0.0, 1.0])
         moment = np.array([-root**2 * coupling, -root**3 * inertia, 1.0, 0.0])
         return np.array([shear / np.abs(shear).max(), moment / np.abs(moment).max()])
 
     def characteristic(root: float) -> float:
         (a, b), (c, d) = conditions(root) @ _end_values(root)
-        return a * d - b * c
+        return float(a * d - b * c)
 
     def below(root: float) -> int:
         """Number of frequencies below (Wittrick and Williams 1971): those of the beam with its

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import Array
 from flex_description.shapes.base import ModeShapes, StackedShapes
 from flex_description.shapes.clamped import clamped_clamped
 from flex_description.shapes.torsion import torsion_clamped_clamped
@@ -17,17 +18,18 @@ END_TWIST = (1.0, 0.0, 0.0)
 class StaticShapes(ModeShapes):
     """Cubics of x/L that vanish at x = 0; coefficients (n, 3) of s, s^2, s^3."""
 
-    def __init__(self, length: float, coefficients: np.ndarray) -> None:
+    def __init__(self, length: float, coefficients: Array) -> None:
         self.length = length
         self.coefficients = np.asarray(coefficients, float)
         self.count = len(self.coefficients)
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         s = np.atleast_1d(np.asarray(x, float)) / self.length
         powers = (np.array([s, s**2, s**3]),
                   np.array([np.ones_like(s), 2.0 * s, 3.0 * s**2]),
                   np.array([np.zeros_like(s), np.full_like(s, 2.0), 6.0 * s]))[derivative]
-        return self.coefficients @ powers / self.length**derivative
+        values: Array = self.coefficients @ powers / self.length**derivative
+        return values
 
 
 def craig_bampton_bending(length: float, count: int, raw: bool = False) -> ModeShapes:

@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from flex_description.math import Array
 from flex_description.shapes import intervals
 from flex_description.shapes.base import ModeShapes, ShapeError
 from flex_description.shapes.intervals import Bounds, undefined_near
@@ -28,65 +29,65 @@ _TOKEN = re.compile(r'\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[A-Za
 
 MAX_FORMULAS = 20
 
-Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
+Jet = tuple[Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Tree:
+class Formula:
     """A formula, or a part of one. jet: value and derivatives at stations x; bounds: of its value
     on intervals from low to high; both of a beam of the length given."""
 
-    jet: Callable[[np.ndarray, float], Jet]
-    bounds: Callable[[np.ndarray, np.ndarray, float], Bounds]
+    jet: Callable[[Array, float], Jet]
+    bounds: Callable[[Array, Array, float], Bounds]
 
-    def __call__(self, x: np.ndarray, length: float) -> Jet:
+    def __call__(self, x: Array, length: float) -> Jet:
         return self.jet(x, length)
 
 
-def _constant(value: Callable[[float], float]) -> Tree:
-    def jet(x: np.ndarray, length: float) -> Jet:
+def _constant(value: Callable[[float], float]) -> Formula:
+    def jet(x: Array, length: float) -> Jet:
         zero = np.zeros_like(x)
         return zero + value(length), zero, zero
-    return Tree(jet, lambda low, high, length: (np.full_like(low, value(length)),) * 2)
+    return Formula(jet, lambda low, high, length: (np.full_like(low, value(length)),) * 2)
 
 
-_station = Tree(lambda x, length: (x, np.ones_like(x), np.zeros_like(x)),
+_station = Formula(lambda x, length: (x, np.ones_like(x), np.zeros_like(x)),
                 lambda low, high, length: (low, high))
 
 
-def _chain(outer: Callable[[np.ndarray], Jet], bounds: Callable[[Bounds], Bounds],
-           inner: Tree) -> Tree:
+def _chain(outer: Callable[[Array], Jet], bounds: Callable[[Bounds], Bounds],
+           inner: Formula) -> Formula:
     """Faa di Bruno to second order."""
-    def jet(x: np.ndarray, length: float) -> Jet:
+    def jet(x: Array, length: float) -> Jet:
         u, du, ddu = inner(x, length)
         f, df, ddf = outer(u)
         return f, df * du, ddf * du**2 + df * ddu
-    return Tree(jet, lambda low, high, length: bounds(inner.bounds(low, high, length)))
+    return Formula(jet, lambda low, high, length: bounds(inner.bounds(low, high, length)))
 
 
-def _both(left: Tree, right: Tree, bounds: Callable[[Bounds, Bounds], Bounds],
-          ) -> Callable[[np.ndarray, np.ndarray, float], Bounds]:
+def _both(left: Formula, right: Formula, bounds: Callable[[Bounds, Bounds], Bounds],
+          ) -> Callable[[Array, Array, float], Bounds]:
     return lambda low, high, length: bounds(left.bounds(low, high, length),
                                             right.bounds(low, high, length))
 
 
-def _add(left: Tree, right: Tree, sign: float) -> Tree:
-    def jet(x: np.ndarray, length: float) -> Jet:
+def _add(left: Formula, right: Formula, sign: float) -> Formula:
+    def jet(x: Array, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2]
-    return Tree(jet, _both(left, right, lambda a, b: intervals.add(a, b, sign)))
+    return Formula(jet, _both(left, right, lambda a, b: intervals.add(a, b, sign)))
 
 
-def _multiply(left: Tree, right: Tree) -> Tree:
-    def jet(x: np.ndarray, length: float) -> Jet:
+def _multiply(left: Formula, right: Formula) -> Formula:
+    def jet(x: Array, length: float) -> Jet:
         a, b = left(x, length), right(x, length)
         return (a[0] * b[0], a[1] * b[0] + a[0] * b[1],
                 a[2] * b[0] + 2.0 * a[1] * b[1] + a[0] * b[2])
-    return Tree(jet, _both(left, right, intervals.multiply))
+    return Formula(jet, _both(left, right, intervals.multiply))
 
 
-def _power(base: Tree, exponent: Tree) -> Tree:
-    def jet(x: np.ndarray, length: float) -> Jet:
+def _power(base: Formula, exponent: Formula) -> Formula:
+    def jet(x: Array, length: float) -> Jet:
         a, b = base(x, length), exponent(x, length)
         if not np.any(b[1]) and not np.any(b[2]):
             n = b[0]
@@ -101,19 +102,19 @@ def _power(base: Tree, exponent: Tree) -> Tree:
         bend = b[2] * log + 2.0 * b[1] * dlog + b[0] * (a[2] / a[0] - dlog**2)
         value = a[0]**b[0]
         return value, value * rate, value * (rate**2 + bend)
-    return Tree(jet, _both(base, exponent, intervals.power))
+    return Formula(jet, _both(base, exponent, intervals.power))
 
 
-def _sqrt(u: np.ndarray) -> Jet:
+def _sqrt(u: Array) -> Jet:
     root = np.sqrt(u)
     return root, 0.5 / root, -0.25 / root**3
 
 
-def _inverse(u: np.ndarray) -> Jet:
+def _inverse(u: Array) -> Jet:
     return 1.0 / u, -1.0 / u**2, 2.0 / u**3
 
 
-FUNCTIONS: dict[str, Callable[[np.ndarray], Jet]] = {
+FUNCTIONS: dict[str, Callable[[Array], Jet]] = {
     'sin': lambda u: (np.sin(u), np.cos(u), -np.sin(u)),
     'cos': lambda u: (np.cos(u), -np.sin(u), -np.cos(u)),
     'sinh': lambda u: (np.sinh(u), np.cosh(u), np.sinh(u)),
@@ -140,7 +141,7 @@ class _Parser:
         self.tokens.append(_Token('', len(text) + 1))
         self.depth = 0
 
-    def parse(self) -> Tree:
+    def parse(self) -> Formula:
         tree = self._sum()
         if self.tokens[0].text:
             raise self._error('an operator or the end')
@@ -156,13 +157,13 @@ class _Parser:
         """The next token if it is one of these, else ''."""
         return self.tokens.pop(0).text if self.tokens[0].text in texts else ''
 
-    def _sum(self) -> Tree:
+    def _sum(self) -> Formula:
         tree = self._product()
         while sign := self._take('+', '-'):
             tree = _add(tree, self._product(), 1.0 if sign == '+' else -1.0)
         return tree
 
-    def _product(self) -> Tree:
+    def _product(self) -> Formula:
         tree = self._unary()
         while operator := self._take('*', '/'):
             right = self._unary()
@@ -170,7 +171,7 @@ class _Parser:
                 _inverse, intervals.inverse, right))
         return tree
 
-    def _unary(self) -> Tree:
+    def _unary(self) -> Formula:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ShapeError(f'expression: nested deeper than {MAX_DEPTH} levels')
@@ -186,7 +187,7 @@ class _Parser:
         self.depth -= 1
         return tree
 
-    def _atom(self) -> Tree:
+    def _atom(self) -> Formula:
         token = self.tokens[0].text
         if self._take('('):
             return self._closed()
@@ -206,18 +207,18 @@ class _Parser:
             return _constant(lambda length: number)
         raise self._error(f"a number, x, L, pi, {', '.join(FUNCTIONS)} or '('")
 
-    def _closed(self) -> Tree:
+    def _closed(self) -> Formula:
         tree = self._sum()
         if not self._take(')'):
             raise self._error("')'")
         return tree
 
 
-def _bounds(tree: Tree, length: float, low: np.ndarray, high: np.ndarray) -> Bounds:
+def _bounds(tree: Formula, length: float, low: Array, high: Array) -> Bounds:
     return tree.bounds(low, high, length)
 
 
-def parse(text: str) -> Tree:
+def parse(text: str) -> Formula:
     """The tree of a formula; ShapeError says at which column it is wrong."""
     return _Parser(text).parse()
 
@@ -252,11 +253,11 @@ class Expressions(ModeShapes):
                     raise ShapeError(f"expression '{part}': expected {name} 0 at x = 0, where the "
                                      f'link is clamped, found {values[0]:.6g}')
 
-    def __reduce__(self) -> tuple:
-        """Trees are functions, which no pickle holds: copies are made of the formulas."""
+    def __reduce__(self) -> tuple[type[Expressions], tuple[float, str, int]]:
+        """Pickled as text, because parsed formulas are functions."""
         return type(self), (self.length, *self._formulas)
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         x = np.atleast_1d(np.asarray(x, float))
         values = np.empty((self.count, x.size))
         for row, tree in zip(values, self.trees, strict=True):

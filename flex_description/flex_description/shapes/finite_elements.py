@@ -16,15 +16,17 @@ import numpy as np
 from numpy.polynomial import legendre
 from scipy.linalg import LinAlgWarning, eigh, solve
 
+from flex_description.math import Array, gauss_legendre, gauss_stations
 from flex_description.shapes.base import ModeShapes, ShapeError
 
 DEGREE = 15
+STATIONS = DEGREE + 6     # Gauss stations an element
 
 
 class PiecewisePolynomials(ModeShapes):
     """edges (m + 1,) m; coefficients (n, m, degree + 1) of Legendre series on each interval."""
 
-    def __init__(self, edges: np.ndarray, coefficients: np.ndarray) -> None:
+    def __init__(self, edges: Array, coefficients: Array) -> None:
         self.edges = np.asarray(edges, float)
         self.coefficients = np.asarray(coefficients, float)
         self.count = len(self.coefficients)
@@ -34,7 +36,7 @@ class PiecewisePolynomials(ModeShapes):
     def breakpoints(self) -> tuple[float, ...]:
         return tuple(self.edges)
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         x = np.atleast_1d(np.asarray(x, float))
         of_x = np.clip(np.searchsorted(self.edges, x, side='right') - 1, 0, len(self.edges) - 2)
         values = np.empty((self.count, x.size))
@@ -60,7 +62,7 @@ class Lump:
 
 
 @cache
-def _element(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _element(order: int) -> tuple[Array, Array, Array, Array, Array]:
     """Series (functions, degree + 1) on [-1, 1], Gauss stations, weights, values and order-th
     derivatives of the functions there. order 2: C1, first four functions value and slope at
     left, then right. order 1: C0, first two the values."""
@@ -76,9 +78,10 @@ def _element(order: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
         bubble = legendre.legint(np.eye(degree - order + 1)[-1], order, lbnd=-1)
         functions[degree] = np.resize(np.r_[bubble, np.zeros(DEGREE)], DEGREE + 1)
         functions[degree] *= np.sqrt(degree - order + 0.5)
-    xi, weights = legendre.leggauss(DEGREE + 6)
-    values = legendre.legval(xi, functions.T)
-    return functions, xi, weights, values, legendre.legval(xi, legendre.legder(functions.T, order))
+    xi, weights = gauss_legendre(STATIONS)
+    values = np.asarray(legendre.legval(xi, functions.T), float)
+    derivatives = np.asarray(legendre.legval(xi, legendre.legder(functions.T, order)), float)
+    return functions, xi, weights, values, derivatives
 
 
 class FiniteElements:
@@ -88,9 +91,9 @@ class FiniteElements:
     freedom: per node the value (and the slope d/ds), then the inner functions element by element.
     """
 
-    def __init__(self, order: int, length: float, edges: np.ndarray, lumps: Sequence[Lump],
-                 stiffness: Callable[[np.ndarray], np.ndarray],
-                 mass: Callable[[np.ndarray], np.ndarray]) -> None:
+    def __init__(self, order: int, length: float, edges: Array, lumps: Sequence[Lump],
+                 stiffness: Callable[[Array], Array],
+                 mass: Callable[[Array], Array]) -> None:
         self.order, self.length, self.edges = order, length, edges
         _, xi, weights, values, curvatures = _element(order)
         intervals = len(edges) - 1
@@ -123,11 +126,9 @@ class FiniteElements:
                 self.mass[node + 1, node] += lump.coupling / length
                 self.mass[node + 1, node + 1] += lump.inertia / length
 
-    def _integral(self, density: Callable[[np.ndarray], np.ndarray]) -> float:
-        _, xi, weights, _, _ = _element(self.order)
-        half = 0.5 * np.diff(self.edges)[:, None]
-        s = self.edges[:-1, None] + half * (xi + 1.0)
-        return float(np.sum(half * weights * density(s.ravel()).reshape(s.shape)))
+    def _integral(self, density: Callable[[Array], Array]) -> float:
+        s, weights = gauss_stations(self.edges, STATIONS)
+        return float(np.sum(weights * density(s)))
 
     def modes(self, held: Sequence[int], count: int, rigid: int = 0) -> PiecewisePolynomials:
         """The first `count` modes with the `held` degrees of freedom fixed, `rigid` ones left
@@ -161,13 +162,13 @@ class FiniteElements:
                                  'the beam, found more') from None
         return self._shapes(amplitudes)
 
-    def _shapes(self, amplitudes: np.ndarray) -> PiecewisePolynomials:
+    def _shapes(self, amplitudes: Array) -> PiecewisePolynomials:
         functions = _element(self.order)[0]
         series = [(amplitudes[place] * scale[:, None]).T @ functions
                   for place, scale in zip(self.places, self.scales, strict=True)]
         return PiecewisePolynomials(self.edges * self.length, np.stack(series, axis=1))
 
-    def _oriented(self, amplitudes: np.ndarray, derivative: int) -> PiecewisePolynomials:
+    def _oriented(self, amplitudes: Array, derivative: int) -> PiecewisePolynomials:
         """Positive curvature at a clamped root, positive slope at any other."""
         at_root = self._shapes(amplitudes)(np.zeros(1), derivative)[:, 0]
         return self._shapes(amplitudes * np.where(at_root < 0.0, -1.0, 1.0))

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-Bounds = tuple[np.ndarray, np.ndarray]
+from flex_description.math import Array
+
+Bounds = tuple[Array, Array]
 
 
 def add(a: Bounds, b: Bounds, sign: float) -> Bounds:
@@ -22,7 +25,7 @@ def multiply(a: Bounds, b: Bounds) -> Bounds:
     return products.min(axis=0), products.max(axis=0)
 
 
-def _where(defined: np.ndarray, low: np.ndarray, high: np.ndarray) -> Bounds:
+def _where(defined: NDArray[np.bool_], low: Array, high: Array) -> Bounds:
     return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
 
 
@@ -51,10 +54,11 @@ def power(a: Bounds, b: Bounds) -> Bounds:
 def _sin(u: Bounds) -> Bounds:
     ends = np.sin(u[0]), np.sin(u[1])
 
-    def holds(angle: float) -> np.ndarray:
+    def holds(angle: float) -> NDArray[np.bool_]:
         """Whether the interval contains angle + 2 k pi."""
         turns = np.ceil((u[0] - angle) / (2.0 * np.pi))
-        return angle + 2.0 * np.pi * turns <= u[1]
+        found: NDArray[np.bool_] = angle + 2.0 * np.pi * turns <= u[1]
+        return found
     return (np.where(holds(-0.5 * np.pi), -1.0, np.minimum(*ends)),
             np.where(holds(0.5 * np.pi), 1.0, np.maximum(*ends)))
 
@@ -75,7 +79,7 @@ FUNCTIONS: dict[str, Callable[[Bounds], Bounds]] = {
 }
 
 
-def undefined_near(bounds: Callable[[np.ndarray, np.ndarray], Bounds], length: float,
+def undefined_near(bounds: Callable[[Array, Array], Bounds], length: float,
                    ) -> float | None:
     """A station of [0, length] near which a function may not be defined, or None.
 

@@ -11,7 +11,7 @@ from flex_description.shapes.beam_functions import BeamFunctions
 
 def pinned_pinned(length: float, count: int) -> BeamFunctions:
     """Raw modes sin(k pi x / L)."""
-    roots = np.pi * np.arange(1, count + 1)
+    roots = np.pi * np.arange(1, count + 1, dtype=float)
     return BeamFunctions(length, roots / length, np.tile([0.0, 1.0, 0.0, 0.0], (count, 1)))
 
 
@@ -19,8 +19,8 @@ def pinned_pinned(length: float, count: int) -> BeamFunctions:
 def pinned_free_root(mode: int) -> float:
     """bL of the elastic mode 1, 2, ...: tan bL = tanh bL; the rigid rotation, bL = 0, is left out
     because the joint is that coordinate."""
-    return brentq(lambda b: np.sin(b) - np.cos(b) * np.tanh(b), mode * np.pi,
-                  (mode + 0.5) * np.pi, xtol=1e-15, rtol=1e-15)
+    return float(brentq(lambda b: np.sin(b) - np.cos(b) * np.tanh(b), mode * np.pi,
+                        (mode + 0.5) * np.pi, xtol=1e-15, rtol=1e-15))
 
 
 def pinned_free(length: float, count: int) -> BeamFunctions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import eval_jacobi
 
+from flex_description.math import Array
 from flex_description.shapes.base import ModeShapes
 
 
@@ -17,19 +18,20 @@ class ClampedPolynomials(ModeShapes):
     def __init__(self, length: float, count: int, power: int) -> None:
         self.length, self.count, self.power = length, count, power
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         s = np.atleast_1d(np.asarray(x, float)) / self.length
         p, k = self.power, np.arange(self.count)[:, None]
-        factor = np.sqrt(2.0 * k + 2.0 * p + 1.0)
-        value = eval_jacobi(k, 0.0, 2.0 * p, 2.0 * s - 1.0)
+        factor: Array = np.sqrt(2.0 * k + 2.0 * p + 1.0)
+        value: Array = eval_jacobi(k, 0.0, 2.0 * p, 2.0 * s - 1.0)
         if derivative == 0:
             return factor * s**p * value
         # d/dt P_k^(a,b) = (k + a + b + 1)/2 P_(k-1)^(a+1,b+1), and dt/ds = 2
-        first = (k + 2.0 * p + 1.0) * np.where(
-            k > 0, eval_jacobi(np.maximum(k - 1, 0), 1.0, 2.0 * p + 1.0, 2.0 * s - 1.0), 0.0)
+        lower: Array = eval_jacobi(np.maximum(k - 1, 0), 1.0, 2.0 * p + 1.0, 2.0 * s - 1.0)
+        first = (k + 2.0 * p + 1.0) * np.where(k > 0, lower, 0.0)
         if derivative == 1:
             return factor * (p * s**(p - 1) * value + s**p * first) / self.length
-        second = (k + 2.0 * p + 1.0) * (k + 2.0 * p + 2.0) * np.where(
-            k > 1, eval_jacobi(np.maximum(k - 2, 0), 2.0, 2.0 * p + 2.0, 2.0 * s - 1.0), 0.0)
+        lowest: Array = eval_jacobi(np.maximum(k - 2, 0), 2.0, 2.0 * p + 2.0, 2.0 * s - 1.0)
+        second = (k + 2.0 * p + 1.0) * (k + 2.0 * p + 2.0) * np.where(k > 1, lowest, 0.0)
         bend = 2.0 * value if p == 2 else 0.0
-        return factor * (bend + 2.0 * p * s**(p - 1) * first + s**p * second) / self.length**2
+        values: Array = factor * (bend + 2.0 * p * s**(p - 1) * first + s**p * second)
+        return values / self.length**2

@@ -18,12 +18,13 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from flex_description.errors import cut
-from flex_description.reading.files import LARGEST_TABLE, MEGABYTE, FileError, read_bytes
+from flex_description.files import LARGEST_TABLE, MEGABYTE, FileError, read_bytes
+from flex_description.math import Array
 from flex_description.shapes.base import ModeShapes, ShapeError
 
 SPLINE_DEGREE = 5
 MIN_STATIONS = 12
-MAX_STATIONS = 5000     # a least-squares fit of as many rows to each column still takes no minute
+MAX_STATIONS = 5000     # the least-squares fit of a column takes less than a minute
 MAX_COLUMNS = 200
 LISTED = 20
 LARGEST = 1e30          # powers of larger numbers overflow
@@ -33,7 +34,7 @@ RESIDUAL_TOLERANCE = 0.01
 CLAMP_TOLERANCE = 0.01
 
 
-def read_table(path: str | Path) -> dict[str, np.ndarray]:
+def read_table(path: str | Path) -> dict[str, Array]:
     """Columns by name, each (k,), k the number of stations."""
     path = Path(path)
     try:
@@ -68,9 +69,9 @@ def read_table(path: str | Path) -> dict[str, np.ndarray]:
     return columns
 
 
-def _read_npz(data: bytes) -> dict[str, np.ndarray]:
-    """The arrays of an archive, whose sizes are looked at before anything is unpacked."""
-    columns: dict[str, np.ndarray] = {}
+def _read_npz(data: bytes) -> dict[str, Array]:
+    """The arrays of an archive, whose sizes are checked before anything is unpacked."""
+    columns: dict[str, Array] = {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if len(members) > MAX_COLUMNS:
@@ -85,7 +86,7 @@ def _read_npz(data: bytes) -> dict[str, np.ndarray]:
     return columns
 
 
-def _array(data: bytes) -> np.ndarray:
+def _array(data: bytes) -> Array:
     """An array in the NPY format; its header may claim any size."""
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
@@ -104,7 +105,7 @@ def _array(data: bytes) -> np.ndarray:
     return np.atleast_1d(numbers.reshape(shape))
 
 
-def _read_csv(data: bytes) -> dict[str, np.ndarray]:
+def _read_csv(data: bytes) -> dict[str, Array]:
     lines = data.decode('utf-8-sig').splitlines()
     if len(lines) > 2 * MAX_STATIONS:
         raise ValueError(f'expected at most {2 * MAX_STATIONS} lines, found {len(lines)}')
@@ -138,7 +139,7 @@ def _number(cell: str, row: int) -> float:
 class TabulatedShapes(ModeShapes):
     """`count` fitted columns of a table. kind: 'v', 'w' or 'twist'."""
 
-    def __init__(self, length: float, path: str | Path, columns: dict[str, np.ndarray],
+    def __init__(self, length: float, path: str | Path, columns: dict[str, Array],
                  kind: str, count: int) -> None:
         self.length, self.count = length, count
         x = columns['x']
@@ -162,12 +163,13 @@ class TabulatedShapes(ModeShapes):
     def breakpoints(self) -> tuple[float, ...]:
         return self._breakpoints
 
-    def __call__(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
+    def __call__(self, x: Array, derivative: int = 0) -> Array:
         s = np.atleast_1d(np.asarray(x, float)) / self.length
-        return self.spline(s, nu=derivative).T / self.length**derivative
+        values: Array = self.spline(s, nu=derivative).T / self.length**derivative
+        return values
 
 
-def _fit(s: np.ndarray, values: np.ndarray, power: int) -> BSpline:
+def _fit(s: Array, values: Array, power: int) -> BSpline:
     """Least-squares spline of s on [0, 1] with its first `power` coefficients zero.
 
     As many intervals as generalised cross validation wants (Craven and Wahba 1979): few for noisy
@@ -193,7 +195,7 @@ def _fit(s: np.ndarray, values: np.ndarray, power: int) -> BSpline:
     return best
 
 
-def _check(s: np.ndarray, values: np.ndarray, half: np.ndarray, power: int, where: str) -> None:
+def _check(s: Array, values: Array, half: Array, power: int, where: str) -> None:
     """Refuse what is not clamped, or what half of the rows would describe differently."""
     size = np.max(np.abs(values))
     if size == 0.0:

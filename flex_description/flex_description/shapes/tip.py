@@ -1,4 +1,4 @@
-"""What a beam carries at its end, as the mode shapes see it."""
+"""The load at the end of a beam, for the mode shapes."""
 from __future__ import annotations
 
 from dataclasses import dataclass

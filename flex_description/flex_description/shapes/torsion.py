@@ -4,16 +4,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import brentq
 
+from flex_description.math import Array
 from flex_description.shapes.beam_functions import BeamFunctions
 
 
-def _sines(length: float, roots: np.ndarray) -> BeamFunctions:
+def _sines(length: float, roots: Array) -> BeamFunctions:
     return BeamFunctions(length, roots / length, np.tile([0.0, 1.0, 0.0, 0.0], (roots.size, 1)))
 
 
 def torsion_clamped_clamped(length: float, count: int) -> BeamFunctions:
     """sin(k pi x / L)."""
-    return _sines(length, np.pi * np.arange(1, count + 1))
+    return _sines(length, np.pi * np.arange(1, count + 1, dtype=float))
 
 
 def torsion_clamped_inertia(length: float, count: int, inertia: float = 0.0) -> BeamFunctions:
@@ -22,7 +23,7 @@ def torsion_clamped_inertia(length: float, count: int, inertia: float = 0.0) -> 
     inertia 0 is the free end, bL = (2k - 1) pi / 2. Each root lies between (k - 1) pi, where the
     disc is too heavy to turn, and that.
     """
-    roots = np.pi * (np.arange(1, count + 1) - 0.5)
+    roots = np.pi * (np.arange(1, count + 1, dtype=float) - 0.5)
     if inertia > 0.0:
         roots = np.array([
             brentq(lambda b: np.cos(b) - inertia * b * np.sin(b), root - 0.5 * np.pi, root,

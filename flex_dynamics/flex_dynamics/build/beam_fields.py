@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.polynomial import legendre
 
-from flex_description.robot import FlexibleLink
+from flex_description import FlexibleLink
 
 LEVI_CIVITA = np.zeros((3, 3, 3))                      # the cross product as a tensor
 for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):

@@ -61,3 +61,8 @@ def _blocks_and_springs(packed: Packed, block_column: int, joint_column: int) ->
             stretch[row[layout.MOTOR]] = 1.0 / packed.body[i, layout.GEAR]
             out += packed.body[i, joint_column] * np.outer(stretch, stretch)
     return out
+
+
+def all_matrices(packed: Packed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """K (n, n), D (n, n) and B (n, n_joints)."""
+    return stiffness_matrix(packed), damping_matrix(packed), input_matrix(packed)

@@ -1,10 +1,33 @@
-"""Damping of a beam's amplitudes: modal ratios or Rayleigh."""
+"""Damping of the beams' amplitudes: modal ratios or Rayleigh."""
 from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import block_diag, eigh
 
-from flex_description.robot import FlexibleLink
+from flex_description import FlexibleLink
+from flex_dynamics.build.assemble import Assembly
+from flex_dynamics.build.constant_matrices import elastic_block
+from flex_dynamics.kernels.base import layout
+
+
+def damping_of_beams(assembly: Assembly, mass: np.ndarray) -> dict[str, np.ndarray]:
+    """Damping block of every beam by its link; mass (n, n): M at q = 0, for modal ratios."""
+    blocks = {}
+    for i, node in enumerate(assembly.tree.nodes):
+        if node.beam is not None:
+            row = assembly.packed.table[i]
+            own = slice(row[layout.ELASTIC], row[layout.ELASTIC] + row[layout.MODES])
+            stiffness = elastic_block(assembly.packed, row, layout.STIFFNESS)
+            blocks[node.beam.link] = elastic_damping(node.beam, mass[own, own], stiffness)
+    return blocks
+
+
+def set_damping(assembly: Assembly, blocks: dict[str, np.ndarray]) -> None:
+    """Write the damping of the beams into the arrays of a model that nobody uses yet."""
+    for i, node in enumerate(assembly.tree.nodes):
+        if node.beam is not None:
+            elastic_block(assembly.packed, assembly.packed.table[i], layout.DAMPING)[:] = (
+                blocks[node.beam.link])
 
 
 def elastic_damping(beam: FlexibleLink, mass: np.ndarray, stiffness: np.ndarray) -> np.ndarray:

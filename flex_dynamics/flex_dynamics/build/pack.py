@@ -8,7 +8,7 @@ import numpy as np
 from flex_dynamics.build import quadrature
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.pack_fields import pack_beam, pack_section
-from flex_dynamics.build.tree import Node, Tree
+from flex_dynamics.build.tree import Node, NodeTree
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.kernels.base.workspace import sizes, up_to_lanes
@@ -34,7 +34,7 @@ class Packed:
     fields: dict[int, BeamFields]          # by node
 
 
-def pack(tree: Tree, order: str, known_fields: dict[str, tuple] | None = None) -> Packed:
+def pack(tree: NodeTree, order: str, known_fields: dict[str, tuple] | None = None) -> Packed:
     """Number the coordinates (joints, motors, amplitudes) and fill the arrays.
 
     known_fields: packed beams by link name, to share between models of one robot.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flex_description.robot import FlexibleLink, Inertia, Joint, Robot
+from flex_description import FlexibleLink, Inertia, Joint, Robot
 from flex_dynamics.kernels.base import layout
 
 
@@ -60,7 +60,9 @@ class Place:
 
 
 @dataclass
-class Tree:
+class NodeTree:
+    """The nodes of a robot, parents before children, and where its links are."""
+
     nodes: list[Node]
     places: dict[str, Place]
     sections: dict[tuple[int, float], int]            # (beam node, x) -> section node
@@ -87,13 +89,13 @@ def translation(x: float) -> np.ndarray:
     return pose
 
 
-KINDS = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
-         'prismatic': layout.PRISMATIC, 'fixed': layout.FIXED, 'planar': layout.PLANAR,
-         'floating': layout.FLOATING}
+JOINT_KINDS = {'revolute': layout.REVOLUTE, 'continuous': layout.REVOLUTE,
+               'prismatic': layout.PRISMATIC, 'fixed': layout.FIXED, 'planar': layout.PLANAR,
+               'floating': layout.FLOATING}
 
 
-def build_tree(robot: Robot) -> Tree:
-    tree = Tree([], {}, {})
+def build_tree(robot: Robot) -> NodeTree:
+    tree = NodeTree([], {}, {})
     links = {link.name: link for link in robot.links}
     root = robot.links[0]
     if root.flexible is None:
@@ -103,7 +105,7 @@ def build_tree(robot: Robot) -> Tree:
     for joint in robot.joints:
         parent, origin = _carrier(tree, links[joint.parent].flexible, joint)
         child = links[joint.child]
-        kind = KINDS[joint.type]
+        kind = JOINT_KINDS[joint.type]
         if child.flexible is not None and kind in (layout.PLANAR, layout.FLOATING):
             # The base's screws assume the joint's frame: the beam is fixed to a node of its own.
             parent = _add_node(tree, Node(joint.child, parent, kind, origin, joint,
@@ -125,12 +127,12 @@ def build_tree(robot: Robot) -> Tree:
     return tree
 
 
-def _add_node(tree: Tree, node: Node) -> int:
+def _add_node(tree: NodeTree, node: Node) -> int:
     tree.nodes.append(node)
     return len(tree.nodes) - 1
 
 
-def _add_beam(tree: Tree, beam: FlexibleLink, parent: int, pose: np.ndarray, kind: int,
+def _add_beam(tree: NodeTree, beam: FlexibleLink, parent: int, pose: np.ndarray, kind: int,
               joint: Joint | None) -> None:
     back = np.linalg.inv(beam.origin)
     axis = back[:3, :3] @ joint.axis if joint is not None else np.zeros(3)
@@ -141,7 +143,7 @@ def _add_beam(tree: Tree, beam: FlexibleLink, parent: int, pose: np.ndarray, kin
         tree.nodes[section].add_inertia(Inertia(mass.mass, mass.centre, mass.tensor), np.eye(4))
 
 
-def _carrier(tree: Tree, beam: FlexibleLink | None, joint: Joint) -> tuple[int, np.ndarray]:
+def _carrier(tree: NodeTree, beam: FlexibleLink | None, joint: Joint) -> tuple[int, np.ndarray]:
     """Node that carries a joint, and the joint's frame in it."""
     place = tree.places[joint.parent]
     if beam is None:

@@ -1,27 +1,36 @@
 """What follows from the equations of motion: energies, linear models, frequencies, equilibria."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import eigh
 
 from flex_dynamics import checks
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model.loads import generalised_force, point_wrenches
+from flex_dynamics.model.loads import Loads, generalised_force, point_wrenches
+
+if TYPE_CHECKING:
+    from flex_dynamics.model.data import Data
+    from flex_dynamics.model.model import Model
 
 JOINTS = ('free', 'locked')
 
 
-def energy(model, q, v) -> tuple[float, float, float]:
+def energy(model: Model, q: ArrayLike, v: ArrayLike,
+           data: Data | None = None) -> tuple[float, float, float]:
     """Kinetic, strain and gravity energy, J; gravity is zero at the world's origin."""
-    q, v = model._state(q, v)
-    mass = model.mass_matrix(q)
+    q, v = checks.state(model, q, v)
+    mass = model.mass_matrix(q, data)
     strain = 0.5 * q @ model.stiffness_matrix() @ q
-    _, moment = model.first_moment(q)
-    return 0.5 * float(v @ mass @ v), float(strain), -float(model._gravity @ moment)
+    _, moment = model.first_moment(q, data)
+    return 0.5 * float(v @ mass @ v), float(strain), -float(model.assembly.gravity @ moment)
 
 
-def derivative(function, point: np.ndarray, step: float) -> np.ndarray:
+def derivative(function: Callable[[Array], Array], point: Array, step: float) -> Array:
     """Jacobian by fourth-order central differences: columns d function / d point_j."""
     columns = []
     for j in range(len(point)):
@@ -33,14 +42,16 @@ def derivative(function, point: np.ndarray, step: float) -> np.ndarray:
     return np.array(columns).T
 
 
-def frequencies(model, q, joints: str = 'free', joint_stiffness=None):
+def frequencies(model: Model, q: ArrayLike, joints: str = 'free',
+                joint_stiffness: ArrayLike | None = None,
+                data: Data | None = None) -> tuple[Array, Array]:
     """Undamped frequencies (rad/s) and mass-normalised shapes (n, count) of M, K at q.
 
     joints: 'free' leaves the rigid motions in as zero frequencies, 'locked' holds the joints
     (motors stay free). joint_stiffness (n_joints,) N m/rad adds springs, as a PD loop does.
     """
     checks.choice(joints, 'joints', JOINTS)
-    mass, stiffness = model.mass_matrix(q), model.stiffness_matrix()
+    mass, stiffness = model.mass_matrix(q, data), model.stiffness_matrix()
     if joint_stiffness is not None:
         springs = model.finite_vector(joint_stiffness, 'joint_stiffness', model.n_joints)
         inputs = model.input_matrix()
@@ -53,14 +64,15 @@ def frequencies(model, q, joints: str = 'free', joint_stiffness=None):
         squares, vectors = eigh(stiffness[np.ix_(keep, keep)], mass[np.ix_(keep, keep)])
     except np.linalg.LinAlgError:
         # The recursion's pivots know which coordinate it is.
-        model.forward_dynamics(q, np.zeros(model.n), np.zeros(model.n_joints))
+        model.forward_dynamics(q, np.zeros(model.n), np.zeros(model.n_joints), data=data)
         raise DynamicsError('frequencies: expected a positive definite mass matrix, found one '
                             'that is not; give every link an inertia') from None
     shapes[keep] = vectors
     return np.sqrt(np.maximum(squares, 0.0)), shapes
 
 
-def statics(model, q_joints, wrenches=None) -> tuple[np.ndarray, np.ndarray]:
+def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None = None,
+            data: Data | None = None) -> tuple[Array, Array]:
     """Deflected equilibrium at given joint positions: Newton on motors and amplitudes.
 
     Returns q (n,) and the joint efforts (n_joints,) that hold it against gravity and loads.
@@ -73,13 +85,14 @@ def statics(model, q_joints, wrenches=None) -> tuple[np.ndarray, np.ndarray]:
     inputs = model.input_matrix()
     zero = np.zeros(n)
 
-    def residual(full: np.ndarray) -> np.ndarray:
-        return model.inverse_dynamics(full, zero, zero) - generalised_force(model, full, loads)
+    def residual(full: Array) -> Array:
+        return (model.inverse_dynamics(full, zero, zero, data)
+                - generalised_force(model, full, loads, data))
 
     # Unknowns: motors and amplitudes in q, and the efforts; n equations in all.
     free = n - joints
     for _ in range(50):
-        def moved(part: np.ndarray) -> np.ndarray:
+        def moved(part: Array) -> Array:
             return residual(np.concatenate((q[:joints], part)))
 
         matrix = np.hstack((derivative(moved, q[joints:], 1e-4) if free else np.zeros((n, 0)),
@@ -89,7 +102,7 @@ def statics(model, q_joints, wrenches=None) -> tuple[np.ndarray, np.ndarray]:
         except np.linalg.LinAlgError:
             break
         q[joints:] += step[:free]
-        tau = step[free:]
+        tau = np.asarray(step[free:], dtype=np.float64)
         largest = np.abs(q).max(initial=0.0)
         if np.abs(step[:free]).max(initial=0.0) < 1e-12 * max(1.0, largest):
             return q, tau

@@ -3,24 +3,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_dynamics.model.model import Model
+from flex_dynamics import checks
+from flex_dynamics.arrays import Array
+from flex_dynamics.model.model import MODEL_ADVICE, Model
 
 POSES = 64
 
 
-def largest_joint_inertia(model: Model) -> np.ndarray:
+def largest_joint_inertia(model: Model) -> Array:
     """Largest diagonal element of M (n_joints,), kg m2 or kg, over poses within the limits.
 
     The poses are drawn once for all with a fixed seed; a joint without limits turns all around, or
     moves by a metre.
     """
-    limits = {joint.name: joint.limits for joint in model.robot.joints}
+    checks.instance(model, 'model', Model, MODEL_ADVICE)
     prismatic = {joint.name for joint in model.robot.joints if joint.type == 'prismatic'}
-    lower, upper = np.empty(model.n_joints), np.empty(model.n_joints)
-    for at, name in enumerate(model.names[:model.n_joints]):
-        span = 1.0 if name in prismatic else np.pi
-        lower[at] = max(limits[name].lower, -span) if name in limits else -span
-        upper[at] = min(limits[name].upper, span) if name in limits else span
+    span = np.array([1.0 if name in prismatic else np.pi for name in model.joint_names])
+    lower = np.maximum(model.joint_limits.lower, -span)
+    upper = np.minimum(model.joint_limits.upper, span)
     draws = np.random.default_rng(0).uniform(0.0, 1.0, (POSES, model.n_joints))
     largest = np.zeros(model.n_joints)
     q = np.zeros(model.n)

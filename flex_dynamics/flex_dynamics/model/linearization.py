@@ -17,10 +17,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from flex_dynamics import checks
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.build.linear_beam import largest_turn
 from flex_dynamics.kernels.base import layout
 
 if TYPE_CHECKING:
+    from flex_dynamics.model.data import Data
     from flex_dynamics.model.model import Model
 
 STEP = 1.0 / 64.0                # rad that a joint or a section turns
@@ -29,16 +32,18 @@ SPEED = 1.0                      # rad/s, or the largest speed if that is more
 WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
 
 
-def linearize(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
+def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+              data: Data | None = None) -> tuple[Array, Array]:
     """A (2n, 2n) and B (2n, n_joints) of d(q, v)/dt about (q, v, tau)."""
     n = model.n
-    q, v = model._state(q, v)
-    a = model.forward_dynamics(q, v, tau)
+    q, v = checks.state(model, q, v)
+    data = model.create_data() if data is None else data
+    a = model.forward_dynamics(q, v, tau, data=data)
     scales = _turns(model)
-    by_position = model.stiffness_matrix() + _by_position(model, q, v, a, STEP / scales)
-    by_speed = (model.damping_matrix() + _by_speed(model, q, v, 1.0 / scales)
+    by_position = model.stiffness_matrix() + _by_position(model, q, v, a, STEP / scales, data)
+    by_speed = (model.damping_matrix() + _by_speed(model, q, v, 1.0 / scales, data)
                 + _friction_slope(model, v))
-    solved = _solve(model.mass_matrix(q),
+    solved = _solve(model.mass_matrix(q, data),
                     np.hstack((-by_position, -by_speed, model.input_matrix())))
     A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, model.n_joints))
     A[:n, n:] = np.eye(n)
@@ -46,39 +51,41 @@ def linearize(model: Model, q, v, tau) -> tuple[np.ndarray, np.ndarray]:
     return A, B
 
 
-def _by_position(model: Model, q, v, a, steps: np.ndarray) -> np.ndarray:
+def _by_position(model: Model, q: Array, v: Array, a: Array, steps: Array, data: Data) -> Array:
     """dI/dq (n, n) at constant a."""
+    force = model.backend.inertial_force
     slope = np.zeros((model.n, model.n))
     moved = q.copy()
     for j, step in enumerate(steps):
         for k, weight in enumerate(WEIGHTS, 1):
             moved[j] = q[j] + k * step
-            ahead = model._inertial_force(moved, v, a)
+            ahead = force(moved, v, a, data)
             moved[j] = q[j] - k * step
-            slope[:, j] += weight / step * (ahead - model._inertial_force(moved, v, a))
+            slope[:, j] += weight / step * (ahead - force(moved, v, a, data))
         moved[j] = q[j]
     return slope
 
 
-def _by_speed(model: Model, q, v, units: np.ndarray) -> np.ndarray:
+def _by_speed(model: Model, q: Array, v: Array, units: Array, data: Data) -> Array:
     """dI/dv (n, n): exact but for rounding. units (n,): what to count a speed in."""
-    still = np.zeros(model.n)
+    force, still = model.backend.inertial_force, np.zeros(model.n)
     slope = np.zeros((model.n, model.n))
     steps = units * max(SPEED, float(np.max(np.abs(v) / units, initial=0.0)))
     moved = v.copy()
     for j, step in enumerate(steps):
         moved[j] = v[j] + step
-        ahead = model._inertial_force(q, moved, still)
+        ahead = force(q, moved, still, data)
         moved[j] = v[j] - step
-        slope[:, j] = (ahead - model._inertial_force(q, moved, still)) / (2.0 * step)
+        slope[:, j] = (ahead - force(q, moved, still, data)) / (2.0 * step)
         moved[j] = v[j]
     return slope
 
 
-def _friction_slope(model: Model, v: np.ndarray) -> np.ndarray:
+def _friction_slope(model: Model, v: Array) -> Array:
     """d/dv (n, n) of Coulomb friction, which acts where applied_forces.py has it."""
     slope = np.zeros((model.n, model.n))
-    for row, body in zip(model._packed.table, model._packed.body, strict=True):
+    packed = model.assembly.packed
+    for row, body in zip(packed.table, packed.body, strict=True):
         if row[layout.DOF] == 1 and body[layout.COULOMB] > 0.0:
             column = np.zeros(model.n)
             column[row[layout.Q]] = 1.0
@@ -90,17 +97,18 @@ def _friction_slope(model: Model, v: np.ndarray) -> np.ndarray:
     return slope
 
 
-def _turns(model: Model) -> np.ndarray:
+def _turns(model: Model) -> Array:
     """By how much a unit of each coordinate turns something, rad: sets the size of its steps."""
     turns = np.ones(model.n)
-    for node, fields in model._packed.fields.items():
-        start = model._packed.table[node, layout.ELASTIC]
+    for node, fields in model.assembly.packed.fields.items():
+        start = model.assembly.packed.table[node, layout.ELASTIC]
         turns[start:start + fields.n_modes] = largest_turn(fields)
     return turns
 
 
-def _solve(mass: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(mass: Array, right: Array) -> Array:
     """M^-1 right, with M scaled to a unit diagonal: amplitudes and joints differ in size."""
     scale = 1.0 / np.sqrt(np.diag(mass))
     factor = cho_factor(mass * np.outer(scale, scale), lower=True, check_finite=False)
-    return scale[:, None] * cho_solve(factor, scale[:, None] * right, check_finite=False)
+    solved: Array = cho_solve(factor, scale[:, None] * right, check_finite=False)
+    return scale[:, None] * solved

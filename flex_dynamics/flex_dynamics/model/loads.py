@@ -3,12 +3,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from flex_dynamics import checks
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.build.quadrature import gauss_stations
 from flex_dynamics.errors import DynamicsError
+
+if TYPE_CHECKING:
+    from flex_dynamics.model.data import Data
+    from flex_dynamics.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -16,8 +22,8 @@ class Wrench:
     """A force (3,) N and a moment (3,) N m, world axes, at a frame or beam point x (m)."""
 
     frame: str
-    force: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    moment: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    force: ArrayLike = field(default_factory=lambda: np.zeros(3))
+    moment: ArrayLike = field(default_factory=lambda: np.zeros(3))
     x: float | None = None
 
 
@@ -26,17 +32,17 @@ class DistributedLoad:
     """A load along a whole beam, world axes: per_length (3,) N/m, or a function of x (m) to it."""
 
     link: str
-    per_length: np.ndarray | Callable[[float], np.ndarray]
+    per_length: ArrayLike | Callable[[float], ArrayLike]
 
 
-Loads = Mapping[str, np.ndarray] | Iterable[Wrench | DistributedLoad]
+Loads = Mapping[str, ArrayLike] | Iterable[Wrench | DistributedLoad]
 
 
 EXPECTED = ("a list of Wrench and DistributedLoad, or a dict from frame to force and moment (6,), "
             "such as {'tool': [0, 0, -10, 0, 0, 0]}")
 
 
-def point_wrenches(model, loads: Loads) -> list[Wrench]:
+def point_wrenches(model: Model, loads: Loads) -> list[Wrench]:
     """Any loads as wrenches on points; a distributed load becomes a Gauss sum along its beam."""
     points: list[Wrench] = []
     for load in _each(loads):
@@ -46,7 +52,7 @@ def point_wrenches(model, loads: Loads) -> list[Wrench]:
                 value = load.per_length(x) if callable(load.per_length) else load.per_length
                 points.append(Wrench(load.link, weight * _vector(value, load.link), x=float(x)))
         elif isinstance(load, Wrench):
-            model._carrier(load.frame, load.x)       # refuses frames and places that are none
+            model.assembly.locate(load.frame, load.x)    # refuses frames and places that are none
             points.append(Wrench(load.frame, _vector(load.force, load.frame),
                                  _vector(load.moment, load.frame),
                                  None if load.x is None else float(load.x)))
@@ -56,16 +62,17 @@ def point_wrenches(model, loads: Loads) -> list[Wrench]:
     return points
 
 
-def generalised_force(model, q: np.ndarray, loads: Loads | None) -> np.ndarray:
+def generalised_force(model: Model, q: Array, loads: Loads | None,
+                      data: Data | None = None) -> Array:
     """Sum of J' w (n,) of all loads at q."""
     force = np.zeros(model.n)
     for load in point_wrenches(model, loads) if loads is not None else ():
-        jacobian = model.jacobian(q, load.frame, load.x)
+        jacobian = model.jacobian(q, load.frame, load.x, data)
         force += jacobian.T @ np.concatenate((load.force, load.moment))
     return force
 
 
-def _each(loads: Loads) -> list:
+def _each(loads: Loads) -> list[Any]:
     """Loads in any form as a list of Wrench, DistributedLoad and what is neither."""
     if isinstance(loads, Mapping):
         found = []
@@ -82,7 +89,7 @@ def _each(loads: Loads) -> list:
         raise DynamicsError(f'loads: expected {EXPECTED}, found {checks.shown(loads)}') from None
 
 
-def _vector(value, where: str, length: int = 3) -> np.ndarray:
+def _vector(value: Any, where: str, length: int = 3) -> Array:
     """A copy: the arrays of the caller may change later."""
     array = checks.real_array(value, f'load on {where}', f'{length} finite numbers')
     if array.shape != (length,):

@@ -69,7 +69,7 @@ class Dynamics(Node):
             self._fill(self._terms, state.q, state.v)
             self._publisher = FixedLayoutPublisher(self._topic, self._terms, (
                 'position', 'velocity', 'mass', 'coriolis', 'gravity'))
-        self._publisher.publish(state.time, state.q, state.v, terms.M, terms.C, terms.g)
+        self._publisher.publish(state.stamp_ns, state.q, state.v, terms.M, terms.C, terms.g)
         self._published += 1
 
     def _fill(self, message: DynamicsTerms, q: np.ndarray, v: np.ndarray) -> None:

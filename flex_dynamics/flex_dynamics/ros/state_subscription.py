@@ -33,9 +33,9 @@ SILENT = 2.0       # s of wall time without a state until diagnostics say so
 
 
 class State(NamedTuple):
-    """q, v (n,) at `time` (ns). static: only joints were measured, the rest is static sag."""
+    """q, v (n,) at `stamp_ns`. static: only joints were measured, the rest is static sag."""
 
-    time: int
+    stamp_ns: int
     q: np.ndarray
     v: np.ndarray
     static: bool
@@ -60,7 +60,7 @@ class StateSubscription:
         self._node, self._model, self._callback = node, model, callback
         self._period, self._last = period, -period
         self._static = topic == 'joint_states'
-        self._names = list(model.names[:model.n_joints] if self._static else model.names)
+        self._names = list(model.joint_names if self._static else model.names)
         self._known: list[str] = []
         self._order: np.ndarray | None = None
         self._reader = FixedLayoutReader(('position', 'velocity'))
@@ -119,8 +119,8 @@ class StateSubscription:
             self.reject(error)
             return
         self.received += 1
-        if not 0 < state.time - self._last < self._period:   # one sent again is wanted again
-            self._last = state.time
+        if not 0 < state.stamp_ns - self._last < self._period:   # one sent again is wanted again
+            self._last = state.stamp_ns
             self._callback(state)
 
     def reject(self, error: Exception) -> None:

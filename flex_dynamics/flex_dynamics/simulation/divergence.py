@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED
 
@@ -12,14 +13,14 @@ if TYPE_CHECKING:
     from flex_dynamics.simulation.simulation import Simulation
 
 
-def why_it_failed(run: Simulation, status: int, tau: np.ndarray | None = None) -> str:
+def why_it_failed(run: Simulation, status: int, tau: Array | None = None) -> str:
     """Names what is largest of speeds, accelerations, efforts and gains at the last good state.
 
     status: what the kernel returned; tau (n_joints,): the efforts, if they are known.
     """
     what = 'did not converge in 64 parts of a step' if status == NOT_CONVERGED else 'diverged'
     names, found = run.model.names, []
-    beyond = np.flatnonzero(np.abs(run.q) > run._reach)
+    beyond = np.flatnonzero(np.abs(run.q) > run.amplitude_limits)
     if beyond.size:
         found.append(f'{names[beyond[0]]} bends its beam by more than ten times its length')
     if run.v.any():
@@ -38,12 +39,12 @@ def why_it_failed(run: Simulation, status: int, tau: np.ndarray | None = None) -
             'smaller step')
 
 
-def _largest(values: np.ndarray, names: tuple[str, ...]) -> str:
+def _largest(values: Array, names: tuple[str, ...]) -> str:
     worst = int(np.argmax(np.nan_to_num(np.abs(values), nan=np.inf)))
     return f'{names[worst]}, {values[worst]:.4g}'
 
 
-def _acceleration(run: Simulation, tau: np.ndarray) -> np.ndarray:
+def _acceleration(run: Simulation, tau: Array) -> Array:
     """Accelerations (n,) at the state; not a number where there are none."""
     stiffness, damping, target, rate = run.servo
     seen = run.model.input_matrix().T
@@ -54,9 +55,8 @@ def _acceleration(run: Simulation, tau: np.ndarray) -> np.ndarray:
         return np.full(run.model.n, np.nan)
 
 
-def _limit(run: Simulation, tau: np.ndarray) -> str:
+def _limit(run: Simulation, tau: Array) -> str:
     """The effort limit in the URDF, if the largest effort is beyond it."""
-    limits = {joint.name: joint.limits.effort for joint in run.model.robot.joints}
     worst = int(np.argmax(np.abs(tau)))
-    limit = limits.get(run.model.names[worst], np.inf)
+    limit = run.model.joint_limits.effort[worst]
     return f', beyond its limit of {limit:g}' if abs(tau[worst]) > limit else ''

@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from flex_dynamics.arrays import Array
+
 EXACT = 2.0**52
 BLOCK = 256      # ticks whose noise is drawn together: drawing one by one is slow
 Item = TypeVar('Item')
@@ -26,13 +28,13 @@ class Channel:
     def __init__(self, size: int, seed: int = 0, channel: int = 0) -> None:
         self.size = size
         self.noise = 0.0
-        self.bias: float | np.ndarray = 0.0
+        self.bias: float | Array = 0.0
         self.quantisation = 0.0
         self._key = (seed, channel)
         self._block = -1
         self._draws = np.zeros((0, size))
 
-    def read(self, tick: int, truth: np.ndarray) -> np.ndarray:
+    def read(self, tick: int, truth: Array) -> Array:
         """The reading of the truth (size,) at a tick."""
         reading = truth + self.bias
         if self.noise > 0.0:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flex_dynamics import checks
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 
@@ -15,9 +16,9 @@ from flex_dynamics.model.model import MODEL_ADVICE, Model
 class ImuReading(NamedTuple):
     """One reading, in the axes of the sensor's frame as the deflected section carries it."""
 
-    gyro: np.ndarray            # (3,) rad/s
-    acceleration: np.ndarray    # (3,) m/s2, specific force: 9.81 upwards at rest on the earth
-    orientation: np.ndarray     # (4,) unit quaternion x, y, z, w of the frame in the world
+    gyro: Array            # (3,) rad/s
+    acceleration: Array    # (3,) m/s2, specific force: 9.81 upwards at rest on the earth
+    orientation: Array     # (4,) unit quaternion x, y, z, w of the frame in the world
 
 
 class Sensors:
@@ -32,8 +33,8 @@ class Sensors:
         self.model = model
         self.gauge_names: list[str] = []
         rows = []
-        for node, fields in model._packed.fields.items():
-            start = model._packed.table[node, layout.ELASTIC]
+        for node, fields in model.assembly.packed.fields.items():
+            start = model.assembly.packed.table[node, layout.ELASTIC]
             for gauge in fields.flexible.gauges:
                 # Axial strain of a fibre at (y, z): -v'' y - w'' z, with the linear curvature
                 # that the beam's strain energy has too.
@@ -48,31 +49,31 @@ class Sensors:
         self.imu_names = [imu.name for imu in model.robot.imus]
         self.imu_frames = [imu.frame for imu in model.robot.imus]
 
-    def strain(self, q) -> np.ndarray:
+    def strain(self, q: ArrayLike) -> Array:
         """Axial strains (n_gauges,), m/m, positive in tension."""
-        return self._strain @ self.model._position(q)
+        return self._strain @ checks.position(self.model, q)
 
-    def strain_matrix(self, q=None) -> np.ndarray:
+    def strain_matrix(self, q: ArrayLike | None = None) -> Array:
         """d strain / d q (n_gauges, n), constant and read-only: q may be left out."""
         if q is not None:
-            self.model._position(q)
+            checks.position(self.model, q)
         return self._strain
 
-    def imu(self, q, v, a) -> list[ImuReading]:
+    def imu(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> list[ImuReading]:
         """What each IMU reads at positions q, speeds v and accelerations a, each (n,)."""
-        q, v = self.model._state(q, v)
+        q, v = checks.state(self.model, q, v)
         a = self.model.finite_vector(a, 'a', self.model.n)
         return [self._read(frame, q, v, a) for frame in self.imu_frames]
 
-    def _read(self, frame: str, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ImuReading:
-        pose, jacobian, rate = self.model._motion(q, v, frame, None)
+    def _read(self, frame: str, q: Array, v: Array, a: Array) -> ImuReading:
+        pose, jacobian, rate = self.model.frame_motion(q, v, frame)
         rotation = pose[:3, :3]
-        linear = jacobian[:3] @ a + rate[:3] @ v - self.model._gravity
+        linear = jacobian[:3] @ a + rate[:3] @ v - self.model.assembly.gravity
         return ImuReading(rotation.T @ (jacobian[3:] @ v), rotation.T @ linear,
                           np.array(quaternion(rotation)))
 
 
-def quaternion(rotation: np.ndarray) -> tuple[float, float, float, float]:
+def quaternion(rotation: Array) -> tuple[float, float, float, float]:
     """Unit quaternion x, y, z, w of a rotation matrix (3, 3); w is not negative.
 
     From the largest of the four, so that it is exact to rounding at every angle (Shepperd).

@@ -1,4 +1,4 @@
-"""Integrate a model without ROS: `simulate` and the trajectory that it returns."""
+"""Integrate a model without ROS: `simulate` and the result that it returns."""
 from __future__ import annotations
 
 import sys
@@ -10,14 +10,15 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from flex_dynamics import checks
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.loads import Loads, point_wrenches
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 from flex_dynamics.simulation.simulation import Simulation
 
-Torque = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
-Event = Callable[[float, np.ndarray, np.ndarray], float]
+Torque = Callable[[float, Array, Array], ArrayLike]
+Event = Callable[[float, Array, Array], float]
 METHODS = ('midpoint', 'adaptive')
 MOST_OUTPUTS = 1e9
 LEAST_TOLERANCE = 1e-13
@@ -30,11 +31,11 @@ class Servo:
     stiffness, damping (n_joints,); target(t) gives positions (n_joints,), or positions and rates.
     """
 
-    stiffness: np.ndarray
-    damping: np.ndarray
-    target: Callable[[float], np.ndarray | tuple[np.ndarray, np.ndarray]]
+    stiffness: ArrayLike
+    damping: ArrayLike
+    target: Callable[[float], ArrayLike | tuple[ArrayLike, ArrayLike]]
 
-    def at(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, t: float) -> tuple[Array, Array]:
         """Target positions and rates at t (s), each (n_joints,)."""
         value = self.target(checks.number(t, 't', 'a time in s'))
         position, rate = value if isinstance(value, tuple) and len(value) == 2 else (value, None)
@@ -45,21 +46,22 @@ class Servo:
 
 
 @dataclass(frozen=True)
-class Trajectory:
-    """Results as arrays: time (k,), q and v (k, n), tau (k, n_joints) applied from each time on.
+class SimulationResult:
+    """Results as arrays: time (k,) s, q and v (k, n), tau (k, n_joints) applied from each time on.
 
-    event_time: when an event function crossed zero and ended the run, else None.
+    names: of the coordinates. event_time (s): when an event function crossed zero and ended the
+    run, else None.
     """
 
     names: tuple[str, ...]
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
+    time: Array
+    q: Array
+    v: Array
+    tau: Array
     event_time: float | None = None
 
-    def of(self, name: str) -> np.ndarray:
-        """Positions (k,) of one coordinate."""
+    def of(self, name: str) -> Array:
+        """Positions (k,) of one coordinate, rad or m."""
         if not isinstance(name, str) or name not in self.names:
             raise DynamicsError(f'name: expected a coordinate such as {self.names[0]!r}, found '
                                 f'{checks.shown(name)}'
@@ -67,20 +69,53 @@ class Trajectory:
         return self.q[:, self.names.index(name)]
 
 
-def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.ndarray | None = None,
+def simulate(model: Model, duration: float, q: ArrayLike | None = None,
+             v: ArrayLike | None = None, tau: Torque | ArrayLike | None = None,
              servo: Servo | None = None, step: float = 1e-3, output_step: float | None = None,
              wrenches: Loads | None = None, event: Event | None = None,
              method: str = 'midpoint', tolerance: float = 1e-9,
-             progress: bool | None = None) -> Trajectory:
-    """Integrate for `duration` seconds from q, v (zeros if left out).
+             progress: bool | None = None) -> SimulationResult:
+    """Integrate the motion of a model, without ROS.
 
-    tau: constant joint efforts (n_joints,), or a function (t, q, v) to them, held over each
-    output_step (s; default step). duration is a multiple of output_step, and output_step one of
-    step, but for rounding (1e-9 of either): the last state is that at `duration`. servo: acts
-    within the step. event(t, q, v) ends the run where
-    it crosses zero upwards. method 'midpoint' is the real-time integrator with fixed `step`;
-    'adaptive' is scipy's DOP853 with `tolerance`, as a reference for soft models. progress: a line
-    on the terminal for long runs; by default only where there is a terminal.
+    Parameters
+    ----------
+    model : Model
+        The robot, with its payloads.
+    duration : float
+        s, a multiple of output_step but for rounding (1e-9 of either): the last state is that at
+        `duration`.
+    q, v : array-like, shape (n,), optional
+        Positions and speeds at the start; zeros if left out.
+    tau : array-like, shape (n_joints,), or function (t, q, v) to one, optional
+        Joint efforts, N m or N; those of a function are held over each output_step.
+    servo : Servo, optional
+        Joint springs and dampers towards a target; they act within the step.
+    step : float
+        s, of the integrator 'midpoint'.
+    output_step : float, optional
+        s between states of the result, a multiple of step; default step.
+    wrenches : loads, optional
+        Constant loads from outside, as Model.forward_dynamics takes them.
+    event : function (t, q, v) to a number, optional
+        Ends the run where it crosses zero upwards.
+    method : str
+        'midpoint', the real-time integrator with fixed step, or 'adaptive', scipy's DOP853 with
+        `tolerance`, as a reference for soft models.
+    tolerance : float
+        Relative error of a step of 'adaptive'.
+    progress : bool, optional
+        A line on the terminal for long runs; by default only where there is a terminal.
+
+    Returns
+    -------
+    result : SimulationResult
+        time (k,), q and v (k, n), tau (k, n_joints).
+
+    Examples
+    --------
+    >>> result = simulate(model, 0.1, tau=np.zeros(model.n_joints))
+    >>> result.q.shape == (101, model.n)
+    True
     """
     checks.instance(model, 'model', Model, MODEL_ADVICE)
     checks.choice(method, 'method', METHODS)
@@ -113,9 +148,9 @@ def simulate(model: Model, duration: float, q=None, v=None, tau: Torque | np.nda
             now = event(run.time[k], run.q[k], run.v[k])
             if before < 0.0 <= now:
                 at = run.time[k - 1] + output_step * before / (before - now)
-                return run.trajectory(k + 1, at)
+                return run.result(k + 1, at)
             before = now
-    return run.trajectory(count + 1, None)
+    return run.result(count + 1, None)
 
 
 def _multiple(time: float, name: str, unit: float, of: str) -> int:
@@ -143,17 +178,19 @@ def _checked_event(event: Event) -> Event:
 class _Run:
     """Arrays in the making and the torques of each output step."""
 
-    def __init__(self, model, q, v, tau, servo, wrenches, count, output_step) -> None:
+    def __init__(self, model: Model, q: ArrayLike | None, v: ArrayLike | None,
+                 tau: Torque | ArrayLike | None, servo: Servo | None, wrenches: Loads | None,
+                 count: int, output_step: float) -> None:
         self.model, self.servo = model, servo
         # Once: loads may come from a generator, which can be read only once.
         self.wrenches = None if wrenches is None else point_wrenches(model, wrenches)
-        start = model._state(np.zeros(model.n) if q is None else q,
+        start = checks.state(model, np.zeros(model.n) if q is None else q,
                              np.zeros(model.n) if v is None else v)
         constant = np.zeros(model.n_joints) if tau is None or callable(tau) else np.array(
             model.finite_vector(tau, 'tau', model.n_joints))
         self._torque = tau if callable(tau) else lambda t, q, v: constant
         try:
-            self.time = output_step * np.arange(count + 1)
+            self.time: Array = output_step * np.arange(count + 1)  # type: ignore[assignment]
             self.q, self.v = np.zeros((count + 1, model.n)), np.zeros((count + 1, model.n))
             self.tau = np.zeros((count + 1, model.n_joints))
         except MemoryError:
@@ -162,42 +199,44 @@ class _Run:
                                 'output_step') from None
         self.q[0], self.v[0] = start
 
-    def gains(self) -> tuple[np.ndarray, np.ndarray]:
+    def gains(self, servo: Servo) -> tuple[Array, Array]:
         """Stiffness and damping (n_joints,) of the servo."""
         joints = self.model.n_joints
-        return (self.model.finite_vector(self.servo.stiffness, 'stiffness', joints),
-                self.model.finite_vector(self.servo.damping, 'damping', joints))
+        return (self.model.finite_vector(servo.stiffness, 'stiffness', joints),
+                self.model.finite_vector(servo.damping, 'damping', joints))
 
-    def target(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+    def target(self, servo: Servo, t: float) -> tuple[Array, Array]:
         """Target positions and rates (n_joints,) of the servo."""
-        position, rate = self.servo.at(t)
+        position, rate = servo.at(t)
         joints = self.model.n_joints
         return (self.model.finite_vector(position, f'target at {t:.6g} s', joints,
                                          LARGEST_POSITION),
                 self.model.finite_vector(rate, f'target rate at {t:.6g} s', joints))
 
-    def torque(self, k: int) -> np.ndarray:
+    def torque(self, k: int) -> Array:
         """Efforts that hold from output k on."""
         value = self._torque(self.time[k], self.q[k], self.v[k])
-        self.tau[k] = self.model.finite_vector(value, 'tau', self.model.n_joints)
-        return self.tau[k]
+        effort: Array = self.tau[k]
+        effort[:] = self.model.finite_vector(value, 'tau', self.model.n_joints)
+        return effort
 
-    def trajectory(self, count: int, event_time: float | None) -> Trajectory:
+    def result(self, count: int, event_time: float | None) -> SimulationResult:
         self.torque(count - 1)
-        return Trajectory(self.model.names, self.time[:count], self.q[:count], self.v[:count],
-                          self.tau[:count], event_time)
+        return SimulationResult(self.model.names, self.time[:count], self.q[:count],
+                                self.v[:count], self.tau[:count], event_time)
 
 
 def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
     simulation = Simulation(run.model, step, run.q[0], run.v[0])
     simulation.set_loads(run.wrenches)
-    stiffness, damping = run.gains() if run.servo is not None else (None, None)
+    servo = run.servo
+    gains = None if servo is None else run.gains(servo)
 
     def advance(k: int) -> None:
-        if run.servo is not None:
+        if servo is not None and gains is not None:
             # The target in the middle of the step keeps the rule of second order.
             middle = run.time[k - 1] + 0.5 * (run.time[k] - run.time[k - 1])
-            simulation.set_servo(stiffness, damping, *run.target(middle))
+            simulation.set_servo(*gains, *run.target(servo, middle))
         simulation.advance(inner, run.torque(k - 1))
         run.q[k], run.v[k] = simulation.q, simulation.v
     return advance
@@ -206,13 +245,15 @@ def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
 def _adaptive(run: _Run, tolerance: float) -> Callable[[int], None]:
     model, n = run.model, run.model.n
     inputs = model.input_matrix()
-    stiffness, damping = run.gains() if run.servo is not None else (None, None)
+    servo = run.servo
+    gains = None if servo is None else run.gains(servo)
     refused: list[DynamicsError] = []
 
-    def rate(t, state, tau, start):
+    def rate(t: float, state: Array, tau: Array, start: float) -> Array:
         q, v = state[:n], state[n:]
-        if run.servo is not None:
-            target, speed = run.target(t)
+        if servo is not None and gains is not None:
+            target, speed = run.target(servo, t)
+            stiffness, damping = gains
             # What the motor sees of each joint is the transpose of how it acts.
             tau = tau + stiffness * (target - inputs.T @ q) + damping * (speed - inputs.T @ v)
         try:

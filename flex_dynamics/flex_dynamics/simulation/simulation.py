@@ -1,16 +1,19 @@
 """A running simulation: the state of a Model and the fixed-step integrator that moves it."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from flex_dynamics import checks
+from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
 from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, prepare
 from flex_dynamics.kernels.base.layout import DOF, PINNED
 from flex_dynamics.kernels.stepping.base_momentum import LEDGER
-from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS, advance
+from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
 from flex_dynamics.kernels.stepping.running_state import RunArrays, make_state
 from flex_dynamics.model.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model.model import MODEL_ADVICE, Model
@@ -21,7 +24,10 @@ AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
 
 
 class Simulation:
-    """Integrates a model in fixed steps (s); q, v (n,) and time (s) are its state.
+    """Integrates a model in fixed steps; q, v (n,) and time (s) are its state.
+
+    It has scratch memory of its own, so that simulations of one model may run in several threads,
+    each in one at a time.
 
     `advance` runs up to 1000 steps in one kernel call, which allocates nothing. A servo, if set,
     acts inside the step: k (target - q) + d (target_rate - v) on every joint, implicitly.
@@ -30,11 +36,33 @@ class Simulation:
     for damped motion and saves a third of the time. balance: let energy grow by the work done and
     momentum by the impulses, and by nothing else, at the cost of a third of a sweep a step (on
     floating and planar bases of one sweep).
+
+    Parameters
+    ----------
+    model : Model
+        Of order 'first' or 'second'.
+    step : float
+        s.
+    q, v : array-like, shape (n,), optional
+        Positions and speeds at the start; zeros if left out.
+    time : float
+        s, at the start.
+    tolerance : float
+        Of the sweeps, see above.
+    balance : bool
+        See above.
+
+    Examples
+    --------
+    >>> simulation = Simulation(model, step=1e-3)
+    >>> simulation.advance(100, tau=np.zeros(model.n_joints))
+    >>> round(simulation.time, 9)
+    0.1
     """
 
-    q: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets positions (n,)')
-    v: ReadOnly[np.ndarray] = ReadOnly('set_state(q, v) sets speeds (n,)')
-    servo: ReadOnly[np.ndarray] = ReadOnly('set_servo sets its rows stiffness, damping, target, '
+    q: ReadOnly[Array] = ReadOnly('set_state(q, v) sets positions (n,)')
+    v: ReadOnly[Array] = ReadOnly('set_state(q, v) sets speeds (n,)')
+    servo: ReadOnly[Array] = ReadOnly('set_servo sets its rows stiffness, damping, target, '
                                            'target rate (4, n_joints)')
     model: ReadOnly[Model] = ReadOnly('set_model sets the model')
     step = Checked(lambda value: checks.positive(value, 'step', 'a positive time in s'))
@@ -42,8 +70,9 @@ class Simulation:
     time = Checked(lambda value: checks.number(value, 'time', 'a time in s'))
     balance = Checked(lambda value: checks.flag(value, 'balance'))
 
-    def __init__(self, model: Model, step: float = 1e-3, q=None, v=None, time: float = 0.0,
-                 tolerance: float = 1e-9, balance: bool = True) -> None:
+    def __init__(self, model: Model, step: float = 1e-3, q: ArrayLike | None = None,
+                 v: ArrayLike | None = None, time: float = 0.0, tolerance: float = 1e-9,
+                 balance: bool = True) -> None:
         checks.instance(model, 'model', Model, MODEL_ADVICE)
         prepare(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
         self.step, self.tolerance, self.time, self.balance = step, tolerance, time, balance
@@ -69,22 +98,23 @@ class Simulation:
         self._model = model
         self._scratch = np.full((11, model.n), np.nan)
         self._scratch[8] = 0.0
-        table = model._arrays[0]
+        table = model.assembly.packed.table
         pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
         self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
-        self._reach = reach(model)
+        self._reach = amplitude_limits(model)
         self.set_loads(self._loads)
 
-    def set_state(self, q, v) -> None:
+    def set_state(self, q: ArrayLike, v: ArrayLike) -> None:
         """Set positions and speeds (n,); the integrator starts anew."""
-        q, v = self.model._state(q, v)
+        q, v = checks.state(self.model, q, v)
         # A coordinate that moves no mass is told here; later a bad pivot means divergence.
         self.model.forward_dynamics(q, v, np.zeros(self.model.n_joints))
         self.q[:], self.v[:] = q, v
         self._a[:] = 0.0
         self._ledger[:] = 0.0
 
-    def set_servo(self, stiffness, damping, target, target_rate=None) -> None:
+    def set_servo(self, stiffness: ArrayLike, damping: ArrayLike, target: ArrayLike,
+                  target_rate: ArrayLike | None = None) -> None:
         """Joint servo: gains N m/rad and N m s/rad, targets rad (prismatic: N/m, N s/m, m)."""
         model, joints = self.model, self.model.n_joints
         rate = np.zeros(joints) if target_rate is None else target_rate
@@ -101,6 +131,7 @@ class Simulation:
         places = [(p.frame, p.x) for p in points]
         if places != self._places or self._loaded is not self.model:     # to build one is slow
             self._stepped = self.model.with_sections_at(places)
+            self._data = self._stepped.create_data()
             self._places, self._loaded = places, self.model
         carried = [self._stepped.carrier(p.frame, p.x) for p in points]
         moving = [k for k, (node, _) in enumerate(carried) if node >= 0]
@@ -108,7 +139,7 @@ class Simulation:
         self._points = np.array([carried[k][1][:3, 3] for k in moving]).reshape(-1, 3)
         self._wrenches = np.array([np.concatenate((points[k].force, points[k].moment))
                                    for k in moving]).reshape(-1, 6)
-        nodes = len(self._stepped._tree.nodes) + 2
+        nodes = len(self._stepped.assembly.tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
         self._set_handle()
 
@@ -118,22 +149,27 @@ class Simulation:
             self._roots, self._root_work, self._carriers, self._points, self._wrenches,
             *self._worlds))
 
-    def __setstate__(self, state: dict) -> None:
+    def __setstate__(self, state: dict[str, Any]) -> None:
         """A copied or unpickled simulation has arrays of its own, at other addresses."""
         self.__dict__.update(state)
         self._set_handle()
 
     @property
-    def stepped_handle(self) -> np.ndarray:
+    def stepped_handle(self) -> Array:
         """Of the model that kernels step: with a section where a wrench acts on a beam."""
-        return self._stepped._handle
+        return self._data.handle
+
+    @property
+    def amplitude_limits(self) -> Array:
+        """Amplitudes (n,) beyond which the motion counts as diverged; infinite for joints."""
+        return self._reach
 
     @property
     def loads(self) -> list[Wrench] | None:
         """The external loads that act, as wrenches on points in world axes."""
         return self._loads
 
-    def advance(self, steps: int, tau=None) -> None:
+    def advance(self, steps: int, tau: ArrayLike | None = None) -> None:
         """Run `steps` inner steps (a whole number, 0 or more) with constant joint efforts tau
         (n_joints,), zero if left out.
 
@@ -153,35 +189,49 @@ class Simulation:
             if status:
                 self._restore(before)
                 self._stop_at_failure(tau, part, status)
-            self._count(part, 0, sweeps)
+            self.count_steps(part, 0, sweeps)
             steps -= part
 
-    def _stop_at_failure(self, tau: np.ndarray, steps: int, status: int) -> None:
+    def _stop_at_failure(self, tau: Array, steps: int, status: int) -> None:
         """Step by step up to the step that fails, so that time and state agree; then the error."""
         for _ in range(steps):
             before = self._snapshot()
             status, sweeps = self._run(tau, 1)
             if status:
                 break
-            self._count(1, 0, sweeps)
+            self.count_steps(1, 0, sweeps)
         problem = why_it_failed(self, status, tau)
         self._restore(before)
         raise DynamicsError(problem)
 
-    def _run(self, tau: np.ndarray, steps: int) -> tuple[int, int]:
-        return advance(self.stepped_handle, self.handle, tau, self.step, steps, self.tolerance,
-                       MOST_SWEEPS, self.balance)
+    def _run(self, tau: Array, steps: int) -> tuple[int, int]:
+        status, sweeps = advance(self.stepped_handle, self.handle, tau, self.step, steps,
+                                 self.tolerance, MOST_SWEEPS, self.balance)
+        return status, sweeps
 
-    def _snapshot(self) -> list[np.ndarray]:
+    def _snapshot(self) -> list[Array]:
         return [array.copy() for array in (self._q, self._v, self._a, self._ledger, self._scratch)]
 
-    def _restore(self, snapshot: list[np.ndarray]) -> None:
+    def _restore(self, snapshot: list[Array]) -> None:
         for array, kept in zip((self._q, self._v, self._a, self._ledger, self._scratch), snapshot,
                                strict=True):
             array[:] = kept
 
-    def _count(self, steps: int, status: int, sweeps: int, tau: np.ndarray | None = None) -> None:
-        """Take note of what a kernel did under efforts tau; DynamicsError if it failed."""
+    def count_steps(self, steps: int, status: int, sweeps: int,
+                    tau: ArrayLike | None = None) -> None:
+        """Take note of what a kernel did that a caller ran on `handle` and `stepped_handle`.
+
+        steps and sweeps: how many it did; status: what it returned, 0 if it went well, else the
+        DynamicsError says why it failed under joint efforts tau (n_joints,).
+        """
+        # Called a thousand times a second with numbers of a kernel: the common case first.
+        if (status or not steps.__class__ is status.__class__ is sweeps.__class__ is int
+                or steps < 0 or sweeps < 0 or tau.__class__ is not np.ndarray):
+            steps = checks.whole(steps, 'steps', 'a whole number of steps')
+            status = checks.whole(status, 'status', 'what the kernel returned', NOT_CONVERGED)
+            sweeps = checks.whole(sweeps, 'sweeps', 'a whole number of sweeps')
+            if tau is not None:
+                tau = self._model.finite_vector(tau, 'tau', self._model.n_joints)
         self.sweeps += sweeps
         if status:
             raise DynamicsError(why_it_failed(self, status, tau))
@@ -195,15 +245,16 @@ class Simulation:
                                     f'{theirs!r} in place of {ours!r}')
 
 
-def reach(model: Model) -> np.ndarray:
+def amplitude_limits(model: Model) -> Array:
     """Amplitudes (n,) at which a mode bends its beam by ten times its length; else infinite."""
-    limits = dict.fromkeys(model.names, np.inf)
+    limits = np.full(model.n, np.inf)
     for link in model.robot.links:
         if link.flexible is None:
             continue
         x = np.linspace(0.0, link.flexible.length, 21)
         for group, shapes in (('bend_y', link.flexible.bend_y), ('bend_z', link.flexible.bend_z)):
-            for k, shape in enumerate(shapes(x), 1):
+            first = getattr(model.coordinates.links[link.name], group).start
+            for k, shape in enumerate(shapes(x)):
                 largest = max(float(np.abs(shape).max()), 1e-9)
-                limits[f'{link.name}/{group}/{k}'] = 10.0 * link.flexible.length / largest
-    return np.array([limits[name] for name in model.names])
+                limits[first + k] = 10.0 * link.flexible.length / largest
+    return limits

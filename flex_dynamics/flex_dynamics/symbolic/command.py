@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from flex_description import RobotError
-from flex_description.robot_command import finished, given_robot, robot_parser
+from flex_description.commands import robot_from_arguments as given_robot
+from flex_description.commands import robot_parser
+from flex_description.commands import run_command as finished
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.symbolic.derive import METHODS, MOST_OPERATIONS, ORDERS, derive
 from flex_dynamics.symbolic.equations import FORMATS, Equations

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from flex_description.robot import Robot
+from flex_description import Robot
+from flex_dynamics.build.assemble import AttachedPayload
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.equations import Equations
@@ -18,10 +19,11 @@ from flex_dynamics.symbolic.methods.elastic_joint import elastic_joint
 from flex_dynamics.symbolic.methods.lagrange import Progress, lagrange
 from flex_dynamics.symbolic.methods.problem import Problem
 from flex_dynamics.symbolic.modes import Modes, with_modes
-from flex_dynamics.symbolic.smaller import first_joints, most_shapes
+from flex_dynamics.symbolic.size_advice import first_joints, most_shapes
 
-METHODS: dict[str, Callable] = {'lagrange': lagrange, 'dual_screw': dual_screw,
-                                'elastic_joint': elastic_joint}
+Method = Callable[[Problem, Progress], tuple[np.ndarray, np.ndarray, np.ndarray]]
+METHODS: dict[str, Method] = {'lagrange': lagrange, 'dual_screw': dual_screw,
+                              'elastic_joint': elastic_joint}
 ORDERS = {'lagrange': ('first', 'second'), 'dual_screw': ('linear',),
           'elastic_joint': ('first', 'second')}
 MOST_OPERATIONS = 300_000
@@ -81,12 +83,12 @@ def _what_works(model: Model, method: str, order: str, most: int) -> str:
 
     for other, its_order in {method: order, 'dual_screw': 'linear'}.items():
         shown = '' if other == method else f"method '{other}' with "
-        if other != method and works(Model(model.robot, its_order)._changed(model._payloads),
-                                     other):
+        if other != method and works(
+                carrying(Model(model.robot, its_order), model.payloads), other):
             return f"method '{other}' works, whose equations are linear in the deflections"
         found = None
         for count in range(1, most_shapes(model.robot)):
-            smaller = Model(with_modes(model.robot, count), its_order)._changed(model._payloads)
+            smaller = carrying(Model(with_modes(model.robot, count), its_order), model.payloads)
             if not works(smaller, other):
                 break
             found = f'{shown}modes={count} works: {smaller.n} coordinates'
@@ -113,15 +115,22 @@ def _what_works(model: Model, method: str, order: str, most: int) -> str:
 
 def _model(robot: Robot | Model, order: str, modes: Modes | None,
            payload: Payload | None) -> Model:
-    payloads: dict = {}
+    payloads: Mapping[str, AttachedPayload] = {}
     if isinstance(robot, Model):
-        payloads, robot = robot._payloads, robot.robot
-    model = Model(with_modes(robot, modes), order)
-    for name, (frame, inertia, x) in payloads.items():
-        model = model.with_payload(name, frame, inertia.mass, inertia.centre, inertia.tensor, x)
+        payloads, robot = robot.payloads, robot.robot
+    model = carrying(Model(with_modes(robot, modes), order), payloads)
     if payload is not None:
         model = model.with_payload('payload', payload.frame, payload.mass, payload.centre,
                                    payload.tensor)
+    return model
+
+
+def carrying(model: Model, payloads: Mapping[str, AttachedPayload]) -> Model:
+    """A model with the payloads of another."""
+    for name, payload in payloads.items():
+        body = payload.inertia
+        model = model.with_payload(name, payload.frame, body.mass, body.centre, body.tensor,
+                                   payload.x)
     return model
 
 

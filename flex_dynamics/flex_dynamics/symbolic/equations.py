@@ -10,6 +10,7 @@ import json
 import time
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import sympy
@@ -74,7 +75,7 @@ class Equations:
         """Additions, multiplications and functions of M, C and g together."""
         return sum(line.op != 'symbol' for line in self.tape.needed(self.results()))
 
-    def results(self) -> list:
+    def results(self) -> list[Any]:
         """Elements of M, C and g, by rows, one after another."""
         return [x for array in self.on_tape for x in array.ravel()]
 
@@ -125,7 +126,7 @@ class Equations:
                             expressions(self.tape, list(array.ravel()), self._written))
 
     @cached_property
-    def _written(self) -> dict:
+    def _written(self) -> dict[Any, Any]:
         """Lines of the tape that M, C and g have written down already."""
         return {}
 
@@ -189,7 +190,7 @@ class Equations:
             'equation': 'M a + C v + D v + K q + g = B tau',
             'coordinates': [{'name': name, 'position': f'q{k + 1}', 'speed': f'v{k + 1}'}
                             for k, name in enumerate(self.names)],
-            'inputs': list(self.names[:self.model.n_joints]),
+            'inputs': list(self.model.joint_names),
             'functions': {'stumpff(k, s)': '1/k! - s/(k + 2)! + s**2/(k + 4)! - ...'},
             'definitions': lines.definitions,
             'M': [texts[n * k:n * (k + 1)] for k in range(n)],

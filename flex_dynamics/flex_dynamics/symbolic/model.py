@@ -1,17 +1,32 @@
 """A Model whose equations of motion are the exported functions of a derivation."""
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
-
 from flex_dynamics import checks
-from flex_dynamics.errors import DynamicsError
+from flex_dynamics.build.assemble import Assembly
+from flex_dynamics.model.backends.exported import ExportedBackend
+from flex_dynamics.model.composition import ComposedModel
 from flex_dynamics.model.model import Model
-from flex_dynamics.symbolic.derive import derive
+from flex_dynamics.symbolic.derive import carrying, derive
 from flex_dynamics.symbolic.equations import FUNCTIONS, Equations
-from flex_dynamics.symbolic.export.code import Function, c_compiler
+from flex_dynamics.symbolic.export.code import c_compiler
+
+
+class DerivedBackend(ExportedBackend):
+    """The exported function of equations; for another assembly they are derived anew."""
+
+    def __init__(self, assembly: Assembly, equations: Equations, kind: str) -> None:
+        super().__init__(assembly, equations.function(kind), equations.K_numbers,
+                         equations.B_numbers)
+        self.equations, self.kind = equations, kind
+
+    def rebuilt(self, assembly: Assembly) -> DerivedBackend:
+        equations, before = self.equations, self._assembly
+        attached = list(assembly.payloads.values())
+        if assembly.robot is not before.robot or len(attached) != len(before.payloads) or any(
+                one is not other for one, other in zip(attached, before.payloads.values())):
+            base = carrying(Model(assembly.robot, assembly.order), assembly.payloads)
+            equations = derive(base, equations.method, order=assembly.order)
+        return DerivedBackend(assembly, equations, self.kind)
 
 
 class SymbolicModel(Model):
@@ -26,80 +41,28 @@ class SymbolicModel(Model):
 
     def __init__(self, equations: Equations, kind: str | None = None) -> None:
         checks.instance(equations, 'equations', Equations, 'derive(robot) gives them')
-        self.kind = (('c' if c_compiler() else 'numpy') if kind is None
-                     else checks.choice(kind, 'kind', FUNCTIONS))
-        self.method = equations.method
-        self._equations: Equations | None = equations
+        kind = (('c' if c_compiler() else 'numpy') if kind is None
+                else checks.choice(kind, 'kind', FUNCTIONS))
         source = equations.model
-        self.robot, self.order = source.robot, source.order
-        self._beams, self._payloads = source._beams, source._payloads
-        self._extra_sections = source._extra_sections
-        self._build()
-        self._damping_blocks = source._damping_blocks
-        self._freeze()
-        self._lock()
+        backend = DerivedBackend(source.assembly, equations, kind)
+        ComposedModel.__init__(self, source.assembly, backend, dict(source.link_damping))
 
     @property
     def equations(self) -> Equations:
-        assert self._equations is not None
-        return self._equations
+        """The equations that it evaluates."""
+        return self._derived.equations
 
-    def _build(self) -> None:
-        super()._build()
-        if self._equations is None or self._equations.n != self.n:
-            base = Model(self.robot, self.order)._changed(self._payloads, self._extra_sections)
-            self._equations = derive(base, self.method, order=self.order)
-        self._linear = ExportedTerms(self.names, self._equations.function(self.kind),
-                                     self.order)  # type: ignore[assignment]
+    @property
+    def kind(self) -> str:
+        """'c' or 'numpy': what was exported."""
+        return self._derived.kind
 
-    def _freeze(self) -> None:
-        super()._freeze()
-        self._stiffness = self.equations.K_numbers.copy()
-        self._inputs = self.equations.B_numbers.copy()
-        self._protect()
+    @property
+    def method(self) -> str:
+        """The method by which the equations were derived."""
+        return self.equations.method
 
-    def _hand_on(self, model: Any) -> None:
-        super()._hand_on(model)
-        model.kind, model.method, model._equations = self.kind, self.method, None
-
-
-class ExportedTerms:
-    """M, C and g of an exported function, with the calls by which a Model uses them."""
-
-    def __init__(self, names: tuple[str, ...], function: Function, order: str) -> None:
-        self._names, self._function, self._order = names, function, order
-
-    def terms(self, q, v) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """M (n, n), C (n, n) and g (n,)."""
-        return self._function(q, v)
-
-    def mass_matrix(self, q) -> np.ndarray:
-        mass = self._function(q, np.zeros(len(self._names)))[0]
-        self._factor(mass)
-        return mass
-
-    def mass_and_coriolis(self, q, v) -> tuple[np.ndarray, np.ndarray]:
-        mass, coriolis, _ = self._function(q, v)
-        self._factor(mass)
-        return mass, coriolis
-
-    def inverse_dynamics(self, q, v, a) -> np.ndarray:
-        """M a + C v + g (n,)."""
-        mass, coriolis, force = self._function(q, v)
-        return mass @ a + coriolis @ v + force
-
-    def forward_dynamics(self, q, v, generalised_force) -> np.ndarray:
-        """Accelerations (n,); generalised_force (n,) without C v and g."""
-        mass, coriolis, force = self._function(q, v)
-        return dpotrs(self._factor(mass), generalised_force - coriolis @ v - force, lower=1)[0]
-
-    def _factor(self, mass: np.ndarray) -> np.ndarray:
-        if not np.isfinite(mass).all():
-            raise DynamicsError('mass matrix: expected finite numbers; the state is not finite')
-        factor, pivot = dpotrf(mass, lower=1)
-        if pivot:
-            reason = ("the deflections are too large for order 'linear', or it moves no mass"
-                      if self._order == 'linear' else 'it moves no mass')
-            raise DynamicsError('mass matrix not positive definite at coordinate '
-                                f'{self._names[pivot - 1]}: {reason}')
-        return factor
+    @property
+    def _derived(self) -> DerivedBackend:
+        assert isinstance(self.backend, DerivedBackend)
+        return self.backend

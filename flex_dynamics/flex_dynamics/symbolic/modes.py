@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from flex_description.robot import FlexibleLink, Robot
-from flex_description.shapes.base import ModeShapes, NoShapes
+from flex_description import FlexibleLink, ModeShapes, NoShapes, Robot
 from flex_dynamics.errors import DynamicsError
 
 Modes = int | Mapping[str, int | Sequence[int]]
-KINDS = ('bend_y', 'bend_z', 'twist')
+MODE_GROUPS = ('bend_y', 'bend_z', 'twist')
 
 
 class FirstShapes(ModeShapes):
@@ -51,7 +50,7 @@ def with_modes(robot: Robot, modes: Modes | None) -> Robot:
 
 
 def _fewer(beam: FlexibleLink, wanted: int | Sequence[int]) -> FlexibleLink:
-    present = tuple(getattr(beam, kind).count for kind in KINDS)
+    present = tuple(getattr(beam, kind).count for kind in MODE_GROUPS)
     if isinstance(wanted, int):
         counts = tuple(min(wanted, count) for count in present)
     else:
@@ -64,5 +63,5 @@ def _fewer(beam: FlexibleLink, wanted: int | Sequence[int]) -> FlexibleLink:
         raise DynamicsError(f'modes of {beam.link!r}: expected at least one shape, found none; '
                             'describe the link as rigid')
     y, z, twist = (FirstShapes(getattr(beam, kind), count) if count else NoShapes(beam.length)
-                   for kind, count in zip(KINDS, counts))
+                   for kind, count in zip(MODE_GROUPS, counts))
     return replace(beam, bend_y=y, bend_z=z, twist=twist)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eig, null_space
 
+from flex_dynamics.arrays import ArrayLike
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.analysis import derivative
 from flex_dynamics.model.model import Model
@@ -49,9 +50,10 @@ class ZeroDynamics:
         return f'output {", ".join(self.outputs)}: {self.phase} ({words}); zeros {shown} 1/s'
 
 
-def zero_dynamics(model: Model, output: str | np.ndarray = 'joints', q=None,
-                  frame: str | None = None, x: float | None = None,
-                  axes: Sequence[int] | None = None, damping: bool = True) -> ZeroDynamics:
+def zero_dynamics(model: Model, output: str | ArrayLike = 'joints',
+                  q: ArrayLike | None = None, frame: str | None = None,
+                  x: float | None = None, axes: Sequence[int] | None = None,
+                  damping: bool = True) -> ZeroDynamics:
     """Poles and zeros about the equilibrium at joint positions q (n_joints,), zero if left out.
 
     output: 'joints', the coordinates of the joints; 'tip', the position of `frame` and x (m along
@@ -74,11 +76,11 @@ def zero_dynamics(model: Model, output: str | np.ndarray = 'joints', q=None,
     return ZeroDynamics(names, poles, zeros, _phase(zeros))
 
 
-def _outputs(model: Model, output, q: np.ndarray, frame: str | None, x: float | None,
-             axes: Sequence[int] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+def _outputs(model: Model, output: str | ArrayLike, q: np.ndarray, frame: str | None,
+             x: float | None, axes: Sequence[int] | None) -> tuple[np.ndarray, tuple[str, ...]]:
     joints = model.n_joints
     if isinstance(output, str) and output == 'joints':
-        return np.eye(model.n)[:joints], tuple(model.names[:joints])
+        return np.eye(model.n)[:joints], model.joint_names
     if isinstance(output, str) and output == 'tip':
         if frame is None:
             last = model.robot.links[-1]
@@ -137,12 +139,14 @@ def _roots(M: np.ndarray, D: np.ndarray, K: np.ndarray) -> np.ndarray:
     s = s * scale
     s.real[np.abs(s.real) < 1e-9 * np.abs(s)] = 0.0
     s.imag[np.abs(s.imag) < 1e-9 * np.abs(s)] = 0.0
-    return s[np.lexsort((s.imag, s.real, np.round(np.abs(s), 9)))]
+    ordered: np.ndarray = s[np.lexsort((s.imag, s.real, np.round(np.abs(s), 9)))]
+    return ordered
 
 
 def _finite(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     keep = np.abs(below) > 1e-12 * np.hypot(np.abs(above), np.abs(below))
-    return above[keep] / below[keep]
+    ratios: np.ndarray = above[keep] / below[keep]
+    return ratios
 
 
 def _phase(zeros: np.ndarray) -> str:

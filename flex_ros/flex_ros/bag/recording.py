@@ -13,12 +13,11 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from flex_ros.bag.recorded_publisher import RecordedPublisher
 from flex_ros.bag.writer import STORAGES, Bag, BagError
 from flex_ros.clock import steady_clock
-from flex_ros.live_parameters import LiveParameters
-from flex_ros.parameters import NodeError, declare
+from flex_ros.parameters import LiveParameters, NodeError, declare
 from flex_ros.polled_subscription import Polled, waiting
-from flex_ros.recorded_publisher import RecordedPublisher
 from flex_ros.shutdown import WRITING
 
 DEPTH = 1000             # of subscriptions

@@ -1,15 +1,14 @@
-"""The markers node: the bent robot for RViz, as a visualization_msgs/MarkerArray."""
+"""The markers node: the deflected robot for RViz, as a visualization_msgs/MarkerArray."""
 from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
-from rcl_interfaces.msg import SetParametersResult
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import MarkerArray
 
@@ -17,118 +16,107 @@ from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
-from flex_ros.parameters import declare
-from flex_viz.colours import COLOURINGS
-from flex_viz.marker import DELETE_ALL, Marker
-from flex_viz.marker_bytes import marker_array
-from flex_viz.nodes.latest_state import LatestState
-from flex_viz.nodes.pace import at_rate
+from flex_ros.parameters import LiveParameters, declare
+from flex_viz.geometry.colours import COLOURINGS
+from flex_viz.geometry.wrench_arrows import AppliedWrench
+from flex_viz.nodes.polled_state import PolledState
+from flex_viz.nodes.rate_timer import create_rate_timer
 from flex_viz.nodes.wrenches import Wrenches
-from flex_viz.pushes import Push
-from flex_viz.robot_markers import Options, RobotMarkers
+from flex_viz.rviz.marker import DELETE_ALL, Marker
+from flex_viz.rviz.marker_bytes import marker_array
+from flex_viz.rviz.robot_markers import Options, RobotMarkers
 from flex_viz.shown_text import plain
-
-# Parameters that may be set while the node runs, and the options that they are.
-LIVE = {'colour_by': 'coloured_by', 'colour_top': 'top', 'exaggeration': 'exaggeration',
-        'ghost': 'ghost', 'tip_path': 'path', 'gauges': 'gauges', 'legend': 'legend'}
 
 
 class Markers(Node):
     """Wires RobotMarkers to the state and to wrenches."""
 
-    NOTHING_TO_LOSE = True       # it may be started again at any time
+    NOTHING_TO_LOSE = True       # it may be restarted at any time
 
     def __init__(self) -> None:
         super().__init__('markers')
         self.model = model = declare_model(self)
-        rate = declare(self, 'rate', 30.0, 'pictures a second of wall time', lower=0.1,
+        rate = declare(self, 'rate', 30.0, 'frames a second of wall time', lower=0.1,
                        upper=1000.0, fixed=True)
-        self._lifetime = declare(self, 'lifetime', 1.0, 's after which the markers of a robot '
-                                 'that is silent vanish', lower=0.25, upper=3600.0, fixed=True)
+        self._lifetime = declare(self, 'lifetime', 1.0, 's without a state after which the '
+                                 'markers are removed', lower=0.25, upper=3600.0, fixed=True)
         prefix = declare(self, 'frame_prefix', '', 'before the name of the root frame', fixed=True)
         self._frame = prefix + model.robot.links[0].name
-        self._drawing = RobotMarkers(model, self._declare_options())
+        tip = declare(self, 'tip_frame', '', 'frame whose path is drawn; empty: the last link',
+                      fixed=True)
+        self._drawing = RobotMarkers(model, Options(tip=tip))
         for problem in self._drawing.robot.problems:
             self.get_logger().warning(problem)
         self._state: State | None = None
         self._drawn: State | None = None
-        self._heard = self._shown = 0.0      # wall times, s
-        self._pace = 1.0                     # s of the robot's clock in one of the wall's
-        self._pushes: list[Push] = []
+        self._declare_options()
+        self._received = self._shown = 0.0      # wall times, s
+        self._real_time_factor = 1.0         # robot's clock to wall clock
+        self._drawn_wrenches: list[AppliedWrench] = []
         self._count = 0
         self._publisher = self.create_publisher(MarkerArray, 'markers', QoSProfile(depth=5))
-        self._input = LatestState(self, model)
+        self._input = PolledState(self, model)
         self._wrenches = Wrenches(self, model)
-        self.add_on_set_parameters_callback(self._on_parameters)
-        at_rate(self, rate, self._show)
+        create_rate_timer(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{plain(model.robot.name)}: '
                                f'{len(self._drawing.robot.skins)} bent links in frame '
                                f'{plain(self._frame)}')
 
-    def _declare_options(self) -> Options:
-        return Options(
-            coloured_by=declare(self, 'colour_by', 'strain', 'what the colours of the links tell',
-                                choices=COLOURINGS),
-            top=declare(self, 'colour_top', 0.0, 'strain (m/m) or deflection (m) at the end of '
-                        'the colours; 0: the largest of late', lower=0.0, upper=1e6),
-            exaggeration=declare(self, 'exaggeration', 1.0, 'factor of the deflection as drawn',
-                                 lower=0.0, upper=1e3),
-            ghost=declare(self, 'ghost', True, 'draw the straight links too'),
-            path=declare(self, 'tip_path', 5.0, "s of the tip's way; 0: none", lower=0.0,
-                         upper=3600.0),
-            gauges=declare(self, 'gauges', True, 'draw the strain gauges'),
-            legend=declare(self, 'legend', True, 'draw the scale of the colours'),
-            tip=declare(self, 'tip_frame', '', 'frame whose way is drawn; empty: the last link',
-                        fixed=True))
+    def _declare_options(self) -> None:
+        live = LiveParameters(self)
+        live.choice('colour_by', 'quantity that the colours of the links show',
+                    partial(self._set_option, 'coloured_by'), COLOURINGS, default='strain')
+        live.number('colour_top', 'strain (m/m) or deflection (m) at the end of the colour scale; '
+                    '0: the largest recent value', partial(self._set_option, 'top'), 1e6)
+        live.number('exaggeration', 'factor of the deflection as drawn',
+                    partial(self._set_option, 'exaggeration'), 1e3, default=1.0)
+        live.flag('ghost', 'draw the straight links too', partial(self._set_option, 'ghost'),
+                  default=True)
+        live.number('tip_path', 'length of the tip path, s; 0: none',
+                    partial(self._set_option, 'path'), 3600.0, default=5.0)
+        live.flag('gauges', 'draw the strain gauges', partial(self._set_option, 'gauges'),
+                  default=True)
+        live.flag('legend', 'draw the colour scale', partial(self._set_option, 'legend'),
+                  default=True)
 
-    def _on_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
-        changes = {LIVE[one.name]: one.value for one in parameters if one.name in LIVE}
-        by = changes.get('coloured_by', 'none')
-        if by not in COLOURINGS:
-            return SetParametersResult(successful=False, reason=f'colour_by: expected one of '
-                                       f'{", ".join(COLOURINGS)}, found {by!r}')
-        wrong = [name for name in ('top', 'exaggeration', 'path') if name in changes
-                 and not (isinstance(changes[name], (int, float)) and np.isfinite(changes[name]))]
-        if wrong:
-            return SetParametersResult(successful=False, reason=f'{wrong[0]}: expected a finite '
-                                       'number')
-        if changes:
-            self._drawing.options = replace(self._drawing.options, **changes)
-            self._drawn = None
-        return SetParametersResult(successful=True)
+    def _set_option(self, name: str, value: object) -> None:
+        options: dict[str, Any] = {name: value}
+        self._drawing.options = replace(self._drawing.options, **options)
+        self._drawn = None       # draw the present state again
 
     def _show(self) -> None:
         now = time.monotonic()
-        if (news := self._input.take()) is not None:
-            self._state, self._heard = news, now
+        if (latest := self._input.take()) is not None:
+            self._state, self._received = latest, now
         state = self._state
         if state is None:
             return
-        if now - self._heard > self._lifetime:
-            # RViz lets lifetimes pass by a simulated clock, which has stopped with the robot.
-            self._send([Marker('', 0, action=DELETE_ALL)], state.time)
+        stamp_ns = state.stamp_ns
+        if now - self._received > self._lifetime:
+            # RViz may expire lifetimes by a simulated clock that has stopped with the robot.
+            self._send([Marker('', 0, action=DELETE_ALL)], stamp_ns)
             self._state = self._drawn = None
             return
-        pushes, before = self._wrenches.take(), self._pushes
-        if state is self._drawn and not pushes and not before:
+        wrenches, before = self._wrenches.current(), self._drawn_wrenches
+        if state is self._drawn and not wrenches and not before:
             return
         if self._drawn is not None and now > self._shown:
-            # Lifetimes pass by the robot's clock, which may be faster than the wall's.
-            pace = 1e-9 * (state.time - self._drawn.time) / (now - self._shown)
-            self._pace = min(max(1.0, pace), 1e3)
-        self._drawn, self._pushes, self._shown = state, pushes, now
-        self._send(self._drawing.at(1e-9 * state.time, state.q, pushes), state.time)
+            # Lifetimes expire by the robot's clock, which may run faster than the wall clock.
+            factor = 1e-9 * (stamp_ns - self._drawn.stamp_ns) / (now - self._shown)
+            self._real_time_factor = min(max(1.0, factor), 1e3)
+        self._drawn, self._drawn_wrenches, self._shown = state, wrenches, now
+        self._send(self._drawing.at(1e-9 * stamp_ns, state.q, wrenches), stamp_ns)
         self._count += 1
 
-    def _send(self, markers: list[Marker], stamp: int) -> None:
-        self._publisher.publish(marker_array(markers, self._frame, stamp,
-                                             self._pace * self._lifetime))
+    def _send(self, markers: list[Marker], stamp_ns: int) -> None:
+        self._publisher.publish(marker_array(markers, self._frame, stamp_ns,
+                                             self._real_time_factor * self._lifetime))
 
     def destroy_node(self) -> None:
-        """Take the robot out of RViz, whose clock may have stopped with the simulator."""
+        """Remove the markers from RViz, whose clock may have stopped with the simulator."""
         if self._drawn is not None:
-            self._send([Marker('', 0, action=DELETE_ALL)], self._drawn.time)
+            self._send([Marker('', 0, action=DELETE_ALL)], self._drawn.stamp_ns)
             self._publisher.wait_for_all_acked(Duration(seconds=0.5))
         super().destroy_node()
 

@@ -1,6 +1,6 @@
-"""The state publisher node: robot_description, and tf of every link where it truly is.
+"""The state publisher node: robot_description, and tf of every link with its deflection.
 
-It takes the place of robot_state_publisher, which knows joints only and leaves links straight.
+It replaces robot_state_publisher, which knows only joints and treats links as rigid.
 """
 from __future__ import annotations
 
@@ -19,31 +19,30 @@ from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_guard import CALCULATION_ERRORS
-from flex_ros.parameters import declare
-from flex_viz.frames import Edges, Frames, read_point
-from flex_viz.nodes.latest_state import LatestState
-from flex_viz.nodes.words import declare_words
+from flex_ros.parameters import declare, declare_strings
+from flex_viz.geometry.frames import Edges, Frames, read_point
+from flex_viz.nodes.polled_state import PolledState
+from flex_viz.rviz.transform_bytes import TransformBytes
 from flex_viz.shown_text import plain
-from flex_viz.transform_bytes import TransformBytes
 
 
 class StatePublisher(Node):
     """Wires Frames to /tf and /tf_static, and the URDF to robot_description."""
 
-    NOTHING_TO_LOSE = True       # it may be started again at any time
+    NOTHING_TO_LOSE = True       # it may be restarted at any time
 
     def __init__(self) -> None:
         super().__init__('state_publisher')
         self.model = model = declare_model(self)
         rate = declare(self, 'rate', 50.0, 'transforms a second, by the stamps of the states and '
                        'at most by the wall clock', lower=0.1, upper=1e3, fixed=True)
-        points = declare_words(self, 'points', 'frames on beams, LINK@X or NAME=LINK@X with X in '
+        points = declare_strings(self, 'points', 'frames on beams, LINK@X or NAME=LINK@X, X in '
                                'm along the beam')
         self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
                                fixed=True)
-        self._period = round(1e9 / rate)
-        self._last = self._due = 0           # ns, of the states
-        self._wall_due = 0.0                 # s
+        self._period_ns = round(1e9 / rate)
+        self._last_stamp_ns = self._due_ns = 0      # by the stamps of the states
+        self._wall_due = 0.0                 # s, wall time
         self._frames = Frames(model, [read_point(text) for text in points])
         self._published = 0
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -54,36 +53,37 @@ class StatePublisher(Node):
         self._static.publish(self._bytes_of(self._frames.fixed).at(
             0, self._frames.fixed.at(np.zeros(model.n))))
         self._bytes = self._bytes_of(self._frames.moving)
-        self._input = LatestState(self, model)
-        # Twice as often as needed: a timer has any phase against the stamps of the states.
-        self.create_timer(0.5 / rate, self._look, clock=steady_clock())
+        self._input = PolledState(self, model)
+        # Twice the rate: the phase of the timer to the stamps of the states is arbitrary.
+        self.create_timer(0.5 / rate, self._poll, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{plain(model.robot.name)}: {len(model.robot.links)} links, '
                                f'{len(model.robot.frames) + len(points)} frames on beams')
 
-    def _look(self) -> None:
-        if time.monotonic() < self._wall_due:       # simulated time may pass faster
+    def _poll(self) -> None:
+        if time.monotonic() < self._wall_due:       # simulated time may run faster
             return
         state = self._input.take()
         if state is not None:
             self._publish(state)
 
     def _publish(self, state: State) -> None:
-        if state.time < self._last:
-            self._due = state.time      # the clock was set back
-        self._last = state.time
-        if state.time < self._due:
+        stamp_ns = state.stamp_ns
+        if stamp_ns < self._last_stamp_ns:
+            self._due_ns = stamp_ns      # the clock was set back
+        self._last_stamp_ns = stamp_ns
+        if stamp_ns < self._due_ns:
             return
-        # The next point of a fixed grid: a state that comes late does not lower the rate.
-        self._due += self._period * ((state.time - self._due) // self._period + 1)
-        period = 1e-9 * self._period
+        # The next point of a fixed grid: a late state does not lower the rate.
+        self._due_ns += self._period_ns * ((stamp_ns - self._due_ns) // self._period_ns + 1)
+        period = 1e-9 * self._period_ns
         self._wall_due = max(self._wall_due + period, time.monotonic() - period)
         try:
             poses = self._frames.moving.at(state.q)
         except CALCULATION_ERRORS as error:
             self._input.reject(error)
             return
-        self._tf.publish(self._bytes.at(state.time, poses))
+        self._tf.publish(self._bytes.at(stamp_ns, poses))
         self._published += 1
 
     def _bytes_of(self, edges: Edges) -> TransformBytes:

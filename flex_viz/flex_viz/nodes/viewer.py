@@ -1,4 +1,4 @@
-"""The viewer node: the bent robot, live, in any browser, with buttons for the simulator."""
+"""The viewer node: the deflected robot, live in a browser, with buttons for the simulator."""
 from __future__ import annotations
 
 import queue
@@ -21,21 +21,20 @@ from flex_msgs.srv import ApplyWrench
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_guard import within
-from flex_ros.parameters import NodeError, declare
-from flex_viz.goals import read_goals, way_to
-from flex_viz.nodes.latest_state import Latest, LatestState
-from flex_viz.nodes.pace import at_rate
-from flex_viz.nodes.words import declare_words
+from flex_ros.parameters import NodeError, declare, declare_strings
+from flex_viz.browser.goals import point_to_point, read_goals
+from flex_viz.browser.web_access import Access, AccessError
+from flex_viz.nodes.polled_state import PolledMessage, PolledState
+from flex_viz.nodes.rate_timer import create_rate_timer
 from flex_viz.nodes.wrenches import Wrenches
 from flex_viz.shown_text import plain
-from flex_viz.web_access import Access, AccessError
 
 MISSING = ''
 try:
-    from flex_viz.panel import Actions, Panel
-    from flex_viz.scene import Scene
-    from flex_viz.web_server import GuardedServer, WebServerError
-except ImportError as error:      # no rosdep key brings it
+    from flex_viz.browser.panel import Actions, Panel
+    from flex_viz.browser.scene import Scene
+    from flex_viz.browser.web_server import GuardedServer, WebServerError
+except ImportError as error:      # there is no rosdep key for viser
     MISSING = str(error)
 
 
@@ -48,16 +47,15 @@ class Viewer(Node):
             raise NodeError(f'the viewer needs the Python package viser ({MISSING}): '
                             "pip install 'viser~=1.1.1'")
         self.model = model = declare_model(self)
-        host = declare(self, 'host', '127.0.0.1', 'address to serve; 0.0.0.0 for other machines '
-                       'too, who then need the token in the address that is logged', fixed=True)
-        port = declare(self, 'port', 8080, 'port to serve; the next free one if it is taken',
+        host = declare(self, 'host', '127.0.0.1', 'address to listen on; 0.0.0.0 for access from '
+                       'other machines, with the token in the logged address', fixed=True)
+        port = declare(self, 'port', 8080, 'port to listen on; the next free one if it is in use',
                        lower=1, upper=65535, fixed=True)
-        rate = declare(self, 'rate', 30.0, 'pictures a second of wall time', lower=0.1,
+        rate = declare(self, 'rate', 30.0, 'frames a second of wall time', lower=0.1,
                        upper=100.0, fixed=True)
-        words = declare_words(self, 'goals', 'poses to choose from, each NAME: and a number a '
-                              'joint, rad or m')
-        self._goals = read_goals(model, words)
-        tip = declare(self, 'tip_frame', '', 'frame that is pushed and whose deflection is told; '
+        self._goals = read_goals(model, declare_strings(
+            self, 'goals', 'poses to choose from, each NAME: and a number a joint, rad or m'))
+        tip = declare(self, 'tip_frame', '', 'frame that is pushed and whose deflection is shown; '
                       'empty: the last link', fixed=True)
         if tip:
             model.pose(np.zeros(model.n), tip)
@@ -65,29 +63,30 @@ class Viewer(Node):
         self._scene = Scene(self._server, model, tip)
         for problem in self._scene.robot.problems:
             self.get_logger().warning(problem)
-        self._wanted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._connect()
         self._panel = Panel(self._server, self._scene, self._actions(), self._goals)
         self._state: State | None = None
         self._efforts = np.zeros(model.n_joints)
         self._pictures = 0
-        self._input = LatestState(self, model)
-        self._joints = Latest(self, JointState, 'joint_states')
+        self._input = PolledState(self, model)
+        self._joints = PolledMessage(self, JointState, 'joint_states')
         self._wrenches = Wrenches(self, model)
-        at_rate(self, rate, self._show)
+        create_rate_timer(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
         access = self._server.access
         if not access.loopback:
-            self.get_logger().warning(f'listening on {host}: anyone who reaches this machine and '
-                                      'has the address below can look at this robot and push it')
+            self.get_logger().warning(f'listening on {host}: anyone who can reach this machine '
+                                      'and has the address below can watch and push the robot')
         self.get_logger().info(f'{plain(model.robot.name)}: look at '
                                f'{access.address(self._server.get_port())}')
 
     def _serve(self, host: str, port: int) -> GuardedServer:
-        hosts = declare_words(self, 'allowed_hosts', 'further names by which browsers may reach '
-                              'the page, NAME or NAME:PORT, as with a forwarded port')
-        origins = declare_words(self, 'allowed_origins', 'further pages that may use the '
-                                'websocket, http://NAME:PORT; none: programs that are no browsers')
+        hosts = declare_strings(self, 'allowed_hosts', 'further names by which browsers may '
+                                'reach the page, NAME or NAME:PORT, as with a forwarded port')
+        origins = declare_strings(self, 'allowed_origins', 'further pages that may use the '
+                                  'websocket, http://NAME:PORT; none: programs that send no '
+                                  'origin')
         try:
             access = Access(host, hosts, origins)
             return GuardedServer(access, port, f'flex: {plain(self.model.robot.name)}',
@@ -109,9 +108,9 @@ class Viewer(Node):
                                                  QoSProfile(depth=1))
 
     def _actions(self) -> Actions:
-        """Buttons are pressed in threads of the server; the node does what they ask in its own."""
+        """Button callbacks run in threads of the server; they queue the action for the node."""
         def later(action: Callable[..., None]) -> Callable[..., None]:
-            return lambda *given: self._wanted.put(lambda: action(*given))
+            return lambda *given: self._requests.put(lambda: action(*given))
 
         return Actions(
             pause=later(lambda: self._play(SimulationState.STATE_PAUSED)),
@@ -135,15 +134,15 @@ class Viewer(Node):
                   f'{np.linalg.norm(force):g} N for {span:g} s')
 
     def _ask(self, client: Any, request: Any, done: str) -> None:
-        """Call a service, and tell on the page what came of it."""
+        """Call a service, and show the result on the page."""
         if not client.service_is_ready():
             self._panel.answer(f'no simulator answers on {client.srv_name}')
             return
 
-        def told(future: Any) -> None:
+        def show(future: Any) -> None:
             try:
                 response = future.result()
-            except Exception as error:      # an answer that could not be read
+            except Exception as error:      # a malformed response
                 self._panel.answer(f'{client.srv_name}: {error}')
                 return
             if isinstance(response, ApplyWrench.Response):
@@ -153,18 +152,18 @@ class Viewer(Node):
                                               SetSimulationState.Response.ALREADY_IN_TARGET_STATE)
             self._panel.answer(done if good else response.result.error_message or 'refused')
 
-        client.call_async(request).add_done_callback(told)
+        client.call_async(request).add_done_callback(show)
 
     def _go(self, name: str, span: float) -> None:
         if not self._trajectory.get_subscription_count():
             self._panel.answer(f'no controller listens on {self._trajectory.topic_name}')
             return
         if self._state is None:
-            self._panel.answer('no state has come yet')
+            self._panel.answer('no state received yet')
             return
         message = JointTrajectory(joint_names=list(self.model.names[:self.model.n_joints]))
         start = self._state.q[:self.model.n_joints]
-        for at, *rows in zip(*way_to(start, self._goals[name], span)):
+        for at, *rows in zip(*point_to_point(start, self._goals[name], span)):
             point = JointTrajectoryPoint(**{kind: row.tolist() for kind, row in zip(
                 ('positions', 'velocities', 'accelerations'), rows)})
             point.time_from_start.sec, point.time_from_start.nanosec = divmod(
@@ -176,19 +175,19 @@ class Viewer(Node):
     # Pictures -------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        while not self._wanted.empty():
-            self._wanted.get()()
+        while not self._requests.empty():
+            self._requests.get()()
         if (message := self._joints.take()) is not None:
             self._keep_efforts(message)
-        if (news := self._input.take()) is not None:
-            if self._state is not None and news.time < self._state.time:
-                self._scene.forget()
-            self._state = news
+        if (latest := self._input.take()) is not None:
+            if self._state is not None and latest.stamp_ns < self._state.stamp_ns:
+                self._scene.reset_history()      # the clock was set back
+            self._state = latest
         state = self._state
         if state is None:
             return
-        self._panel.show(time.monotonic(), 1e-9 * state.time, state.q, self._efforts,
-                         self._wrenches.take())
+        self._panel.show(time.monotonic(), 1e-9 * state.stamp_ns, state.q, self._efforts,
+                         self._wrenches.current())
         self._pictures += 1
 
     def _keep_efforts(self, message: JointState) -> None:
@@ -200,7 +199,7 @@ class Viewer(Node):
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         return (DiagnosticStatus.OK, 'running' if self._state else 'waiting for a state', {
-            'port': self._server.get_port(),      # the token is for the log alone
+            'port': self._server.get_port(),      # the token appears only in the log
             'requests refused': self._server.refused,
             'states received': self._input.received,
             'states rejected': self._input.rejected,

@@ -1,4 +1,4 @@
-"""What pushes the robot at the moment, from the topics that tell it."""
+"""The wrenches that act on the robot at the moment, from the topics that report them."""
 from __future__ import annotations
 
 import time
@@ -11,42 +11,43 @@ from rclpy.qos import QoSProfile
 from flex_dynamics import DynamicsError, Model
 from flex_ros.message_guard import shortened, subscribe, within
 from flex_ros.parameters import declare
-from flex_viz.pushes import Push
+from flex_viz.geometry.wrench_arrows import AppliedWrench
 
-# What was asked for, of a sensor or a person, and what a simulator says that it does.
+# Requested by a user or measured by a sensor; and applied, as a simulator reports it.
 TOPICS = ('external_wrench', 'applied_wrench')
 
 
 class Wrenches:
-    """The last wrench of every frame, until nothing was heard of it for `wrench_time`."""
+    """The last wrench on every frame, dropped `wrench_time` after its last message."""
 
     def __init__(self, node: Node, model: Model) -> None:
         self._node, self._model = node, model
         self._hold = declare(node, 'wrench_time', 1.0, 's of wall time that a wrench is shown '
                              'after its last message', lower=0.01, upper=3600.0, fixed=True)
-        self._heard: dict[str, tuple[float, Push]] = {}
+        self._received: dict[str, tuple[float, AppliedWrench]] = {}      # wall time, s; by frame
         for topic in TOPICS:
             subscribe(node, WrenchStamped, topic, self._receive, QoSProfile(depth=10))
 
-    def take(self) -> list[Push]:
-        """Those to be drawn now."""
+    def current(self) -> list[AppliedWrench]:
+        """The wrenches to be drawn now."""
         oldest = time.monotonic() - self._hold
-        self._heard = {frame: heard for frame, heard in self._heard.items() if heard[0] > oldest}
-        return [push for _, push in self._heard.values()]
+        self._received = {frame: entry for frame, entry in self._received.items()
+                          if entry[0] > oldest}
+        return [wrench for _, wrench in self._received.values()]
 
     def _receive(self, message: WrenchStamped) -> None:
         force, torque = message.wrench.force, message.wrench.torque
-        push = Push(message.header.frame_id, np.array([force.x, force.y, force.z]),
-                    np.array([torque.x, torque.y, torque.z]))
+        wrench = AppliedWrench(message.header.frame_id, np.array([force.x, force.y, force.z]),
+                               np.array([torque.x, torque.y, torque.z]))
         try:
-            self._model.pose(np.zeros(self._model.n), push.frame)
+            self._model.pose(np.zeros(self._model.n), wrench.frame)
         except DynamicsError as error:
             self._ignore(shortened(str(error)))
             return
-        if not (within(push.force) and within(push.moment)):
+        if not (within(wrench.force) and within(wrench.moment)):
             self._ignore('expected finite numbers of at most 1e9 N and N m')
             return
-        self._heard[push.frame] = time.monotonic(), push
+        self._received[wrench.frame] = time.monotonic(), wrench
 
-    def _ignore(self, why: str) -> None:
-        self._node.get_logger().warning(f'wrench ignored: {why}', throttle_duration_sec=1.0)
+    def _ignore(self, reason: str) -> None:
+        self._node.get_logger().warning(f'wrench ignored: {reason}', throttle_duration_sec=1.0)

@@ -13,7 +13,7 @@ def stiffness_matrix(problem: Problem) -> np.ndarray:
     for body in problem.bodies:
         if body.is_beam and body.fields is not None:
             K[np.ix_(body.amplitudes, body.amplitudes)] = stiffness(body.fields)
-        joint = problem.model._tree.nodes[body.index].joint
+        joint = problem.model.assembly.tree.nodes[body.index].joint
         if body.motor is not None and joint is not None and joint.flexible is not None:
             stretch = np.zeros(problem.n)
             stretch[body.coordinates[0]] = 1.0
@@ -28,7 +28,7 @@ def input_matrix(problem: Problem) -> np.ndarray:
     for body in problem.bodies:
         for k in body.coordinates:
             B[k, k] = 1.0
-        joint = problem.model._tree.nodes[body.index].joint
+        joint = problem.model.assembly.tree.nodes[body.index].joint
         if body.motor is not None and joint is not None and joint.flexible is not None:
             k = body.coordinates[0]
             B[k, k], B[body.motor, k] = 0.0, 1.0 / joint.flexible.gear_ratio

@@ -22,7 +22,7 @@ from flex_dynamics.symbolic.expressions.vectors import clean, cross, scalars, ti
 from flex_dynamics.symbolic.methods.lagrange import Progress
 from flex_dynamics.symbolic.methods.problem import Body, Problem
 
-KINDS = (layout.FIXED, layout.REVOLUTE, layout.PRISMATIC)
+SUPPORTED_JOINTS = (layout.FIXED, layout.REVOLUTE, layout.PRISMATIC)
 
 
 @dataclass
@@ -79,7 +79,7 @@ def _check(problem: Problem) -> None:
         if body.fields is not None:
             raise DynamicsError("method 'elastic_joint': expected rigid links, found the flexible "
                                 f"link {body.name!r}; use 'lagrange' or 'dual_screw'")
-        if body.kind not in KINDS:
+        if body.kind not in SUPPORTED_JOINTS:
             raise DynamicsError(f"method 'elastic_joint': expected revolute, prismatic or fixed "
                                 f"joints, found a moving base at {body.name!r}; use 'lagrange'")
 

@@ -58,11 +58,11 @@ class Problem:
         self.gravity = clean(model.gravity)
         self.q = [tape.symbol(f'q{k + 1}') for k in range(n)]
         self.v = [tape.symbol(f'v{k + 1}') for k in range(n)]
-        self.first_elastic = model._packed.first_elastic
-        self.bodies = [self._body(i) for i in range(len(model._tree.nodes))]
+        self.first_elastic = model.assembly.packed.first_elastic
+        self.bodies = [self._body(i) for i in range(len(model.assembly.tree.nodes))]
 
     def _body(self, i: int) -> Body:
-        packed, node = self.model._packed, self.model._tree.nodes[i]
+        packed, node = self.model.assembly.packed, self.model.assembly.tree.nodes[i]
         row, numbers = packed.table[i], packed.body[i]
         beam = node.parent if node.kind == layout.ON_BEAM else i
         start, modes = packed.table[beam, layout.ELASTIC], packed.table[beam, layout.MODES]

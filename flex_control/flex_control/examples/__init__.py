@@ -1,1 +1,0 @@
-"""Examples of some ten lines that run: python -m flex_control.examples.NAME."""

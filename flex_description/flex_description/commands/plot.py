@@ -1,0 +1,31 @@
+"""Plot of the mode shapes of a robot, one row per flexible link."""
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from flex_description.errors import RobotError
+from flex_description.robot import Robot
+
+SHAPE_SYMBOLS = (('bend_y', 'v'), ('bend_z', 'w'), ('twist', 'twist'))
+
+
+def plot_shapes(robot: Robot, path: str) -> None:
+    """Draw all shapes into an image file; RobotError if the robot is rigid."""
+    links = [link.flexible for link in robot.links if link.flexible is not None]
+    if not links:
+        raise RobotError(f'expected a flexible link to draw, found none in "{robot.name}"')
+    figure = Figure(figsize=(12.0, 2.6 * len(links) + 0.4), layout='constrained')
+    rows = figure.subplots(len(links), len(SHAPE_SYMBOLS), squeeze=False)
+    for row, link in zip(rows, links):
+        x = np.linspace(0.0, link.length, 201)
+        for axes, (kind, symbol) in zip(row, SHAPE_SYMBOLS):
+            for number, shape in enumerate(getattr(link, kind)(x), 1):
+                axes.plot(x, shape, label=str(number))
+            axes.axhline(0.0, color='0.7', linewidth=0.8)
+            axes.set_title(f'{link.link}: {kind} ({link.basis})', fontsize='medium')
+            axes.set_xlabel('x / m')
+            axes.set_ylabel(symbol)
+            if getattr(link, kind).count:
+                axes.legend(fontsize='x-small', ncols=2)
+    figure.savefig(path, dpi=110)

@@ -1,0 +1,39 @@
+"""Rotations, quaternions (x, y, z, w), Gauss quadrature and inertia tensors, in plain numpy.
+
+Shared by all packages. Units are SI, angles rad; rotation matrices take coordinates of the inner
+frame to the outer one.
+"""
+from flex_description.math.arrays import Array, ArrayLike
+from flex_description.math.inertia import (
+    inertia_tensor,
+    is_possible,
+    parallel_axes,
+    principal_moments,
+    rotated_tensor,
+    without_negative_moments,
+)
+from flex_description.math.quadrature import gauss_legendre, gauss_stations
+from flex_description.math.quaternions import (
+    Quaternion,
+    quaternion_from_rotation,
+    quaternion_product,
+    rotation_from_quaternion,
+)
+from flex_description.math.rotations import (
+    exponential,
+    logarithm,
+    pose,
+    rotation_from_rpy,
+    rotation_with_x_along,
+    rpy_from_rotation,
+    skew,
+    unskew,
+)
+
+__all__ = [
+    'Array', 'ArrayLike', 'Quaternion', 'exponential', 'gauss_legendre', 'gauss_stations',
+    'inertia_tensor', 'is_possible', 'logarithm', 'parallel_axes', 'pose', 'principal_moments',
+    'quaternion_from_rotation', 'quaternion_product', 'rotated_tensor',
+    'rotation_from_quaternion', 'rotation_from_rpy', 'rotation_with_x_along',
+    'rpy_from_rotation', 'skew', 'unskew', 'without_negative_moments',
+]

@@ -1,0 +1,52 @@
+"""Gauss-Legendre quadrature on intervals: exact for polynomials of degree 2 n - 1 on each."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flex_description.math.arrays import Array, ArrayLike
+
+
+@cache
+def gauss_legendre(count: int) -> tuple[Array, Array]:
+    """`count` nodes and weights on [-1, 1], each (count,), read-only; computed once."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+def gauss_stations(breakpoints: ArrayLike, counts: int | Sequence[int] | NDArray[np.integer[Any]],
+                   ) -> tuple[Array, Array]:
+    """Gauss-Legendre stations and weights of several intervals.
+
+    Parameters
+    ----------
+    breakpoints : array-like, shape (m + 1,)
+        Rising ends of the m intervals, usually m along a beam.
+    counts : int, or m ints in a sequence or array
+        Number of stations in every interval, or in each.
+
+    Returns
+    -------
+    stations, weights : arrays, shape (k,), k the sum of the counts
+        In rising order; both in the unit of the breakpoints. The integral of f from the first to
+        the last breakpoint is weights @ f(stations).
+    """
+    edges = np.asarray(breakpoints, dtype=float)
+    start, half = edges[:-1], 0.5 * np.diff(edges)
+    if isinstance(counts, (int, np.integer)):
+        nodes, weights = gauss_legendre(int(counts))
+        return ((start[:, None] + half[:, None] * (nodes + 1.0)).ravel(),
+                (half[:, None] * weights).ravel())
+    if len(counts) != len(start):
+        raise ValueError(f'counts: expected {len(start)}, one for each interval, found '
+                         f'{len(counts)}')
+    rules = [gauss_legendre(int(count)) for count in counts]
+    stations = [left + width * (nodes + 1.0)
+                for left, width, (nodes, _) in zip(start, half, rules)]
+    return (np.concatenate(stations),
+            np.concatenate([width * weights for width, (_, weights) in zip(half, rules)]))

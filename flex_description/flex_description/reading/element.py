@@ -1,0 +1,168 @@
+"""An element of a description, from XML or YAML, with checked access to its attributes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+
+from flex_description.errors import RobotError, cut, quoted
+from flex_description.math import Array, pose, rotation_from_rpy
+from flex_description.suggestion import suggestion
+
+# The first of these attributes that an element has identifies it in messages.
+IDENTITY = ('name', 'link', 'joint')
+# Beyond these, powers of a number would overflow or vanish; no robot is that large or small.
+SMALLEST, LARGEST = 1e-30, 1e30
+
+
+@dataclass
+class Element:
+    """A tag with attributes, children and the place it was read from."""
+
+    tag: str
+    attributes: dict[str, str]
+    source: str
+    line: int
+    children: list[Element] = field(default_factory=list)
+    parent: Element | None = field(default=None, repr=False)
+
+    @property
+    def label(self) -> str:
+        """`<flexible link="link2"> <beam>`: the element in messages, after the nearest
+        enclosing one that has a name if it has none itself."""
+        around: Element | None = self
+        while around is not None and around.tag != 'robot':
+            for key in IDENTITY:
+                if key in around.attributes:
+                    name = f'<{cut(around.tag)} {key}={quoted(around.attributes[key])}>'
+                    return name if around is self else f'{name} <{cut(self.tag)}>'
+            around = around.parent
+        return f'<{cut(self.tag)}>'
+
+    def error(self, message: str) -> RobotError:
+        return RobotError(f'{self.label}: {message}', self.source, self.line)
+
+    def fail(self, name: str, expected: str, found: object = None) -> NoReturn:
+        """Raise for attribute `name`; what was found is the attribute itself unless given."""
+        found = quoted(self.attributes.get(name)) if found is None else found
+        raise self.error(f'{name}: expected {expected}, found {found}')
+
+    def all(self, tag: str) -> list[Element]:
+        return [child for child in self.children if child.tag == tag]
+
+    def one(self, tag: str) -> Element | None:
+        """The only child with this tag, or None."""
+        found = self.all(tag)
+        if len(found) > 1:
+            raise found[1].error(f'expected at most one in {self.label}, found {len(found)}')
+        return found[0] if found else None
+
+    def walk(self) -> Iterator[Element]:
+        """This element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack.extend(reversed(element.children))
+
+    def allow(self, attributes: Collection[str], children: Collection[str] = ()) -> None:
+        """Refuse every attribute and child that is not listed."""
+        for name in self.attributes:
+            if name in children:
+                self.fail(name, 'an element (in YAML: a mapping), not a value')
+            if name not in attributes:
+                raise self.error(f'expected only known attributes, found {quoted(name)}; '
+                                 f'{suggestion(name, {*attributes, *children})}')
+        for child in self.children:
+            if child.tag not in children:
+                raise child.error(f'expected only known elements in {self.label}, found '
+                                  f'<{cut(child.tag)}>; {suggestion(child.tag, children)}')
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.attributes.get(name, default)
+        if value is None:
+            self.fail(name, 'a value', 'no such attribute')
+        if not value.strip():
+            self.fail(name, 'a value that is not empty')
+        return value.strip()
+
+    def choice(self, name: str, options: Collection[str], default: str | None = None) -> str:
+        value = self.text(name, default)
+        if value not in options:
+            self.fail(name, f'one of {", ".join(sorted(options))}',
+                      f'{quoted(value)}; {suggestion(value, options)}')
+        return value
+
+    def numbers(self, name: str, count: int | None, default: str | None = None) -> Array:
+        """`count` finite numbers separated by spaces (any number of them for None)."""
+        what = 'numbers separated by spaces' if count is None else f'{count} numbers'
+        words = self.text(name, default).split()
+        if count is not None and len(words) != count:
+            self.fail(name, what, f'{len(words)}: {quoted(self.attributes.get(name))}')
+        return np.array([self._finite(name, word, what) for word in words])
+
+    def number(self, name: str, default: float | None = None, *, above: float | None = None,
+               least: float | None = None, most: float | None = None, unit: str = '') -> float:
+        """A finite number, greater than `above`, not less than `least`, nor above `most`."""
+        expected = _wanted(above, least, most, unit)
+        if name not in self.attributes:
+            if default is None:
+                self.fail(name, expected, 'no such attribute')
+            return default
+        value = self._finite(name, self.text(name), expected)
+        if ((above is not None and value <= above) or (least is not None and value < least)
+                or (most is not None and value > most)):
+            self.fail(name, expected)
+        if above == 0.0 and value < SMALLEST:
+            self.fail(name, f'{expected}, at least {SMALLEST:g}')
+        return value
+
+    def integer(self, name: str, default: int, least: int, most: int) -> int:
+        if name not in self.attributes:
+            return default
+        try:
+            value = int(self.attributes[name])
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            self.fail(name, f'a whole number from {least} to {most}')
+        return value
+
+    def _finite(self, name: str, word: str, expected: str) -> float:
+        try:
+            value = float(word)
+        except ValueError:
+            value = math.nan
+        # float() also reads 1_000 and digits of other scripts, which no other URDF tool does.
+        if not math.isfinite(value) or '_' in word or not word.isascii():
+            self.fail(name, f'{expected}, finite')
+        if abs(value) > LARGEST:
+            self.fail(name, f'{expected}, at most {LARGEST:g}')
+        return value
+
+
+def _wanted(above: float | None, least: float | None, most: float | None, unit: str) -> str:
+    if above == 0.0:
+        text = 'a positive number'
+    elif least == 0.0 and most is None:
+        text = 'a number not below 0'
+    else:
+        text = 'a number'
+        if above is not None:
+            text += f' above {above:g}'
+        if least is not None:
+            text += f' from {least:.6g}'
+        if most is not None:
+            text += f' to {most:.6g}'
+    return f'{text} ({unit})' if unit else text
+
+
+def read_origin(element: Element | None) -> Array:
+    """Pose (4, 4) of an <origin xyz= rpy=/>; identity where there is none."""
+    if element is None:
+        return np.eye(4)
+    return pose(rotation_from_rpy(element.numbers('rpy', 3, '0 0 0')),
+                element.numbers('xyz', 3, '0 0 0'))

@@ -1,0 +1,93 @@
+"""Orders `first` and `second`: O(n) recursions over the tree, in compiled kernels."""
+from __future__ import annotations
+
+import numpy as np
+
+from flex_dynamics.arrays import Array
+from flex_dynamics.build import constant_matrices
+from flex_dynamics.build.assemble import Assembly
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.base.finite import BAD_INPUT
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, prepare
+from flex_dynamics.kernels.tree.composite_mass_matrix import mass_and_coriolis
+from flex_dynamics.kernels.tree.inverse_dynamics import inverse_dynamics
+from flex_dynamics.kernels.tree.state_dynamics import accelerations
+from flex_dynamics.model.backends.base import NO_FORCE
+from flex_dynamics.model.data import Data
+
+
+class RecursiveBackend:
+    """The recursive kernels. See Backend for what the methods take and give."""
+
+    name = 'recursive'
+
+    def __init__(self, assembly: Assembly) -> None:
+        prepare(accelerations, HANDLE, *5 * [NUMBERS])
+        prepare(mass_and_coriolis, HANDLE, NUMBERS, NUMBERS, MATRIX, MATRIX, NUMBERS)
+        self._assembly = assembly
+        self._n = len(assembly.names)
+
+    def rebuilt(self, assembly: Assembly) -> RecursiveBackend:
+        return RecursiveBackend(assembly)
+
+    def constant_matrices(self) -> tuple[Array, Array, Array]:
+        return constant_matrices.all_matrices(self._assembly.packed)
+
+    def create_scratch(self) -> None:
+        return None
+
+    def mass_matrix(self, q: Array, data: Data) -> Array:
+        return self.matrices(q, np.zeros(self._n), data)[0]
+
+    def matrices(self, q: Array, v: Array,
+                 data: Data) -> tuple[Array, Array, Array]:
+        n = self._n
+        mass, coriolis, weight = np.empty((n, n)), np.empty((n, n)), np.empty(n)
+        mass_and_coriolis(data.handle, q, v, mass, coriolis, weight)
+        return mass, coriolis, weight
+
+    def inertial_force(self, q: Array, v: Array, a: Array,
+                       data: Data) -> Array:
+        force = np.empty(self._n)
+        inverse_dynamics(*self._assembly.arrays, data.work, self._assembly.gravity, q, v, a, force)
+        return force
+
+    inverse_dynamics = inertial_force
+
+    def forward_dynamics(self, q: Array, v: Array, tau: Array,
+                         external: Array, data: Data) -> Array:
+        acceleration = np.empty(self._n)
+        status = accelerations(data.handle, q, v, tau, external, acceleration)
+        if status > 0:
+            self._refuse_pivot(status, q, data)
+        return acceleration
+
+    def quick_forward_dynamics(self, q: Array, v: Array, tau: Array,
+                               data: Data) -> Array | None:
+        acceleration, status = np.empty(self._n), BAD_INPUT
+        try:
+            status = accelerations(data.handle, q, v, tau, NO_FORCE, acceleration)
+        except Exception:      # numba's, of several kinds, about arrays of other types
+            return None
+        return None if status else acceleration
+
+    def _refuse_pivot(self, status: int, q: Array, data: Data) -> None:
+        """Turn a kernel's status at q into an error: 1 + a coordinate without inertia."""
+        names = self._assembly.names
+        where = f'mass matrix not positive definite at coordinate {names[status - 1]}'
+        if q.any() and self._moves_mass_at_rest(data):
+            first = self._assembly.packed.first_elastic
+            first = first if q[first:].any() else 0      # a joint may turn many times
+            largest = first + int(np.argmax(np.abs(q[first:])))
+            raise DynamicsError(
+                f'{where} in this position: expected positions that the robot can take, found '
+                f'{q[largest]:.3g} for {names[largest]}, the largest; at q = 0 every '
+                'coordinate moves mass')
+        raise DynamicsError(f'{where}: it moves no mass; give the links behind it an inertia')
+
+    def _moves_mass_at_rest(self, data: Data) -> bool:
+        """Whether M is positive definite at q = 0, to rounding."""
+        mass = self.mass_matrix(np.zeros(self._n), data)
+        scale = np.sqrt(np.diag(mass))
+        return bool((scale > 0.0).all()) and bool(
+            np.linalg.eigvalsh(mass / np.outer(scale, scale))[0] > 1e-14)

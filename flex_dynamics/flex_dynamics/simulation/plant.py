@@ -1,0 +1,181 @@
+"""The simulated robot with its drives, command limits, stops, payloads and wrenches."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import types
+
+from flex_dynamics.arrays import Array
+from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, prepare
+from flex_dynamics.kernels.stepping import driven_period as rows
+from flex_dynamics.kernels.stepping.driven_period import driven_period
+from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
+from flex_dynamics.model.loads import Wrench
+from flex_dynamics.model.model import Model
+from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
+from flex_dynamics.simulation.joint_stops import JointStops
+from flex_dynamics.simulation.simulation import MOST_SWEEPS, Simulation
+
+TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
+
+
+@dataclass(frozen=True)
+class Drives:
+    """Inner loops of the joint drives: stiffness and damping, each (n_joints,).
+
+    A drive closes its loop far faster than ROS does, so it acts inside the integrator's step:
+    effort + stiffness (position - q) + damping (velocity - v), with the position and velocity
+    that the command names. Without rotor inertia a flexible arm answers a joint torque within
+    tens of microseconds: damping that comes over a topic at 1 kHz would make it unstable.
+    """
+
+    stiffness: Array
+    damping: Array
+
+
+class Plant:
+    """A simulation that moves by whole output periods and always has a good state.
+
+    wrenches: pushes from outside in the axes of their frames, (frame, x or None, force and moment
+    (6,)).
+    """
+
+    def __init__(self, model: Model, step: float, steps: int, drives: Drives,
+                 start_joints: Array, deflected: bool, stops: bool = True) -> None:
+        prepare(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS, types.boolean)
+        self.steps = steps
+        self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
+        self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
+        self._kept = np.zeros((3, model.n))
+        self.commands = CommandLimits(model, self._motors)
+        self._driven = np.zeros(model.n_joints)
+        self._driven[driven_places(model)] = 1.0
+        self.stops = JointStops(model, self._motors) if stops else None
+        self.drives = drives
+        self.wrenches: Sequence[tuple[str, float | None, Array]] = ()
+        self.saturated = 0           # periods in which a drive was at its limit
+        self._start_joints, self._deflected = start_joints, deflected
+        self._payloads: list[str] = []
+        # Joints as their motors see them; nothing if these are the joint coordinates themselves.
+        inputs = np.array(model.input_matrix())
+        self._seen = (np.zeros((0, 0)) if (inputs == np.eye(*inputs.shape)).all()
+                      else np.ascontiguousarray(inputs.T))
+        self.simulation = Simulation(model, step, q=self._start(model), tolerance=TOLERANCE)
+        self.reset()
+
+    @property
+    def model(self) -> Model:
+        """The model that moves, with the payloads that it carries."""
+        return self.simulation.model
+
+    @property
+    def q(self) -> Array:
+        return self.simulation.q
+
+    @property
+    def v(self) -> Array:
+        return self.simulation.v
+
+    @property
+    def applied(self) -> Array:
+        """What the motors give at the present state, (n_joints,)."""
+        applied: Array = self._motors[rows.APPLIED].copy()
+        return applied
+
+    @property
+    def drives(self) -> Drives:
+        """The loops that act from the next period on."""
+        return Drives(self._motors[rows.DRIVE_STIFFNESS].copy(),
+                      self._motors[rows.DRIVE_DAMPING].copy())
+
+    @drives.setter
+    def drives(self, drives: Drives) -> None:
+        # A base that floats or slides has no drive, whatever gains come with those of the joints.
+        self._motors[rows.DRIVE_STIFFNESS] = self._driven * drives.stiffness
+        self._motors[rows.DRIVE_DAMPING] = self._driven * drives.damping
+
+    @property
+    def payloads(self) -> list[str]:
+        """Names of what is attached."""
+        return list(self._payloads)
+
+    def _start(self, model: Model) -> Array:
+        if self._deflected:
+            return model.statics(self._start_joints)[0]
+        start = np.zeros(model.n)
+        start[:model.n_joints] = self._start_joints
+        return start
+
+    def reset(self) -> None:
+        """Back to the start, at rest, with no command and no push."""
+        self.simulation.set_state(self._start(self.model), np.zeros(self.model.n))
+        self.simulation.time = 0.0
+        self.commands.reset()
+        if self.stops:
+            self.stops.release()
+        self.wrenches = ()
+        self._motors[rows.APPLIED] = 0.0
+        self._moved = False
+
+    def attach(self, name: str, frame: str, x: float | None, mass: float, centre: Array,
+               tensor: Array) -> None:
+        """Carry a payload from now on; it comes with the speed of its frame."""
+        if name in self._payloads:
+            raise DynamicsError(f'payload {name!r} is attached already: detach it first, or give '
+                                'another name')
+        self.simulation.set_model(self.model.with_payload(name, frame, mass, centre, tensor, x))
+        self._payloads.append(name)
+
+    def detach(self, name: str) -> None:
+        """Let go of a payload; the rest keeps its speed."""
+        self.simulation.set_model(self.model.without_payload(name))
+        self._payloads.remove(name)
+
+    def advance(self, safe: bool = False) -> None:
+        """One output period under the last command, or (safe) under no effort and the drives'
+        damping alone. DynamicsError if the motion diverges; the state stays the last good one.
+        """
+        simulation = self.simulation
+        if self.wrenches or simulation.loads is not None:
+            self._push()
+        status, sweeps, limited = driven_period(
+            simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
+            simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS, simulation.balance,
+            safe)
+        self.saturated += limited
+        self._moved = True
+        try:
+            simulation.count_steps(self.steps, status, sweeps, self._motors[rows.ACTING])
+        except DynamicsError:
+            simulation.set_state(self._kept[0], self._kept[1])
+            raise
+
+    def acceleration(self) -> Array:
+        """Accelerations (n,) at the present state; zero until something has moved."""
+        if not self._moved:
+            return np.zeros(self.model.n)
+        stiffness, damping, target, rate = self.simulation.servo
+        position, velocity = self._joints()
+        effort = (self._motors[rows.ACTING] + stiffness * (target - position)
+                  + damping * (rate - velocity))
+        return self.model.forward_dynamics(self.q, self.v, effort, self.simulation.loads)
+
+    def _joints(self) -> tuple[Array, Array]:
+        if self._seen.size:
+            return self._seen @ self.q, self._seen @ self.v
+        joints = self.model.n_joints
+        return self.q[:joints], self.v[:joints]
+
+    def _push(self) -> None:
+        """Hand the wrenches over in world axes, in which they are constant for one period."""
+        if not self.wrenches:
+            self.simulation.set_loads(None)
+            return
+        loads = []
+        for frame, x, wrench in self.wrenches:
+            axes = self.model.pose(self.q, frame, x)[:3, :3]
+            loads.append(Wrench(frame, axes @ wrench[:3], axes @ wrench[3:], x))
+        self.simulation.set_loads(loads)

@@ -1,0 +1,34 @@
+"""The last seconds of a run, for plots over time."""
+from __future__ import annotations
+
+import numpy as np
+
+
+class History:
+    """The last `span` s of rows of `width` numbers, at most `rate` rows a second."""
+
+    def __init__(self, width: int, span: float = 15.0, rate: float = 20.0) -> None:
+        self._gap, self._span = 1.0 / rate, span
+        self._rows = np.zeros((int(span * rate) + 2, 1 + width))
+        self._count = 0
+
+    def add(self, time: float, values: np.ndarray) -> bool:
+        """Add a row at `time` (s), unless the last one is too recent; clear the history if the
+        clock was set back."""
+        if self._count:
+            last = self._rows[self._count - 1, 0]
+            if time < last:
+                self._count = 0
+            elif time < last + self._gap - 1e-9:
+                return False
+        if self._count == len(self._rows):
+            self._rows[:-1] = self._rows[1:]
+            self._count -= 1
+        self._rows[self._count] = (time, *values)
+        self._count += 1
+        return True
+
+    def rows(self) -> np.ndarray:
+        """(k, 1 + width): time and values of the last `span` s."""
+        rows = self._rows[:self._count]
+        return rows[rows[:, 0] >= rows[-1, 0] - self._span] if self._count else rows

@@ -1,0 +1,1 @@
+"""Reports of recorded runs: table, plots, HTML page, animation."""

@@ -1,0 +1,1 @@
+"""Messages for RViz, in numpy and as bytes: markers and transforms."""

@@ -1,0 +1,157 @@
+"""The architecture, read from all imports: who may use whom, and how large folders may be.
+
+Packages depend on packages above them, folders of a package on folders above them (doc/
+architecture.md shows both). Other packages use the public surface of a package only.
+"""
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ['flex_msgs', 'flex_description', 'flex_ros', 'flex_dynamics', 'flex_control',
+            'flex_viz', 'flex_bringup']
+LIBRARIES = [name for name in PACKAGES if name != 'flex_msgs']
+# Folders and modules of a package from the bottom up; those in one line may use each other.
+LAYERS = {
+    'flex_description': [
+        ('errors', 'suggestion', 'math'), ('files',), ('shapes', 'robot', 'beam', 'sections',
+         'materials', 'carried_inertia', 'rigid_inertia', 'link_modes'),
+        ('reading',), ('load',), ('commands', 'describe')],
+    'flex_ros': [
+        ('message_fields', 'clock', 'start', 'transport', 'qos', 'cdr'),
+        ('message_guard', 'polled_subscription', 'executor', 'real_time_thread', 'shutdown'),
+
+        ('parameters', 'rclpy_guard', 'diagnostics'), ('bag', 'entry')],
+    'flex_dynamics': [
+        ('errors', 'arrays', 'all_finite'), ('kernels',), ('checks', 'immutable'), ('papers',),
+        ('build',), ('model',), ('simulation',), ('symbolic', 'warm_up'), ('ros',), ('nodes',)],
+}
+# Modules that other packages may import besides the package itself. flex_ros: all of them.
+PUBLIC = {
+    'flex_description': ('math', 'shapes', 'suggestion', 'commands'),
+    'flex_dynamics': ('symbolic', 'ros', 'arrays', 'simulation', 'papers'),
+    'flex_control': (), 'flex_viz': (),
+}
+MOST_FILES = 15
+
+
+@cache
+def modules(package):
+    """Dotted names of a package's modules, and their syntax trees."""
+    folder = ROOT / package / package
+    found = {}
+    for path in sorted(folder.rglob('*.py')):
+        parts = path.relative_to(ROOT / package).with_suffix('').parts
+        name = '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
+        found[name] = ast.parse(path.read_text())
+    return found
+
+
+def imports(module, tree):
+    """(imported module, names) of every import; names of modules are part of the module."""
+    known = {name for package in LIBRARIES for name in modules(package)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, ''
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f'{module}: relative import'
+            for alias in node.names:
+                inner = f'{node.module}.{alias.name}'
+                yield (inner, '') if inner in known else (node.module, alias.name)
+
+
+def ours():
+    for package in LIBRARIES:
+        for module, tree in modules(package).items():
+            yield package, module, tree
+
+
+def layer(package, module):
+    """Number of the layer that a module of a package is in; None: its __init__."""
+    parts = module.split('.')
+    if len(parts) == 1:
+        return None
+    for number, names in enumerate(LAYERS[package]):
+        if parts[1] in names:
+            return number
+    raise AssertionError(f'{module}: no layer of {package} has it; add it to LAYERS')
+
+
+def test_packages_use_packages_above_them():
+    found = [f'{module} imports {target}' for package, module, tree in ours()
+             for target, _ in imports(module, tree)
+             if target.split('.')[0] in PACKAGES
+             and PACKAGES.index(target.split('.')[0]) > PACKAGES.index(package)]
+    assert found == []
+
+
+def test_no_package_uses_the_nodes_of_another():
+    allowed = {'flex_control.nodes.controlled_simulator'}      # composes simulator and control
+    found = [f'{module} imports {target}' for package, module, tree in ours()
+             for target, _ in imports(module, tree)
+             if target.startswith('flex_') and target.split('.')[0] != package
+             and '.nodes' in target and module not in allowed]
+    assert found == []
+
+
+@pytest.mark.parametrize('package', sorted(LAYERS))
+def test_folders_use_folders_above_them(package):
+    found = []
+    for module, tree in modules(package).items():
+        own = layer(package, module)
+        for target, _ in imports(module, tree):
+            if own is None or target.split('.')[0] != package or target == package:
+                continue
+            if layer(package, target) > own:
+                found.append(f'{module} imports {target}')
+    assert found == []
+
+
+def test_other_packages_use_the_public_surface():
+    found = []
+    for package, module, tree in ours():
+        for target, _ in imports(module, tree):
+            owner, *rest = target.split('.')
+            if owner in PUBLIC and owner != package and rest and rest[0] not in PUBLIC[owner]:
+                if 'nodes' not in rest:            # another test
+                    found.append(f'{module} imports {target}')
+    assert found == []
+
+
+def private(name):
+    return name.startswith('_') and not name.endswith('__')
+
+
+def test_no_module_uses_underscore_names_of_another():
+    found = []
+    for _, module, tree in ours():
+        found += [f'{module} imports {name} of {target}' for target, name in imports(module, tree)
+                  if target.split('.')[0] in PACKAGES and (private(name) or any(
+                      map(private, target.split('.'))))]
+        own = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+               and isinstance(node.value, ast.Name) and node.value.id in ('self', 'cls')}
+        own |= {node.name for node in ast.walk(tree)
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))}
+        own |= {target.id for node in ast.walk(tree)
+                if isinstance(node, (ast.Assign, ast.AnnAssign))
+                for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+                if isinstance(target, ast.Name)}
+        for node in ast.walk(tree):
+            if (isinstance(node, ast.Attribute) and private(node.attr) and node.attr not in own
+                    and not (isinstance(node.value, ast.Name) and node.value.id in (
+                        'self', 'cls', 'os', 'ctypes'))):
+                found.append(f'{module}, line {node.lineno}: {ast.unparse(node)}')
+    assert found == []
+
+
+@pytest.mark.parametrize('package', LIBRARIES)
+def test_folders_are_small(package):
+    folders = Counter(path.parent for path in (ROOT / package / package).rglob('*.py')
+                      if path.name != '__init__.py')
+    assert {str(folder): count for folder, count in folders.items() if count > MOST_FILES} == {}

@@ -1,0 +1,70 @@
+"""Live parameters: every kind is checked at the start and at each change, all or nothing."""
+import pytest
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from flex_ros.parameters import LiveParameters, NodeError
+
+
+@pytest.fixture
+def context():
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+def declared(**given):
+    """A node with a parameter of every kind, and the values that were applied."""
+    node = Node('tested', parameter_overrides=[
+        Parameter(name, value=value) for name, value in given.items()])
+    live, applied = LiveParameters(node), {}
+
+    def keep(name):
+        return lambda value: applied.update({name: value})
+
+    live.number('size', 'a number', keep('size'), 10.0, lower=1.0, default=2.0)
+    live.integer('count', 'a whole number', keep('count'), 1, 5, default=3)
+    live.flag('shown', 'a flag', keep('shown'), default=True)
+    live.choice('colour', 'a choice', keep('colour'), ('red', 'blue'), default='red')
+    return node, applied
+
+
+def test_defaults_and_given_values_are_applied(context):
+    assert declared()[1] == {'size': 2.0, 'count': 3, 'shown': True, 'colour': 'red'}
+    given = {'size': 7, 'count': 5, 'shown': False, 'colour': 'blue'}
+    assert declared(**given)[1] == given
+
+
+@pytest.mark.parametrize('name, value, reason', [
+    ('size', 0.5, 'size: expected 1 to 10, found 0.5'),
+    ('size', float('nan'), 'found nan'),
+    ('size', 'large', "size: expected numbers, found 'large'"),
+    ('count', 6, 'count: expected a whole number from 1 to 5, found 6'),
+    ('colour', 'green', "colour: expected one of red, blue, found 'green'")])
+def test_a_bad_value_is_refused_with_the_reason(context, name, value, reason):
+    with pytest.raises(NodeError, match=reason):
+        declared(**{name: value})
+    node, applied = declared()
+    before = dict(applied)
+    result = node.set_parameters_atomically([Parameter('shown', value=False),
+                                             Parameter(name, value=value)])
+    assert not result.successful and reason in result.reason
+    assert applied == before and node.get_parameter('shown').value is True
+
+
+@pytest.mark.parametrize('name, value', [('count', 2.5), ('count', True), ('shown', 1),
+                                         ('colour', 1)])
+def test_a_value_of_another_type_is_refused(context, name, value):
+    node, applied = declared()
+    before = dict(applied)
+    result = node.set_parameters([Parameter(name, value=value)])[0]
+    assert not result.successful and result.reason
+    assert applied == before
+
+
+def test_a_good_set_is_applied(context):
+    node, applied = declared()
+    assert node.set_parameters_atomically([
+        Parameter('count', value=1), Parameter('colour', value='blue')]).successful
+    assert applied == {'size': 2.0, 'count': 1, 'shown': True, 'colour': 'blue'}
