@@ -30,6 +30,10 @@ LAYERS = {
     'flex_dynamics': [
         ('errors', 'arrays', 'all_finite'), ('kernels',), ('checks', 'immutable'), ('papers',),
         ('build',), ('model',), ('simulation',), ('symbolic', 'warm_up'), ('ros',), ('nodes',)],
+    'flex_control': [
+        ('errors', 'incremental', 'kernels'), ('trajectories',), ('design',), ('shaping',),
+        ('reference',), ('estimators',), ('controllers',), ('loop',), ('trial', 'warm_up'),
+        ('nodes',)],
 }
 # Modules that other packages may import besides the package itself. flex_ros: all of them.
 PUBLIC = {

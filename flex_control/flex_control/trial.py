@@ -11,8 +11,7 @@ from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
-from flex_dynamics import Model, Sensors, Simulation
-from flex_dynamics.model.loads import Loads
+from flex_dynamics import Loads, Model, Sensors, Simulation
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from flex_control.controllers.parameters import Parameter, check_all
 from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.trajectories.base import Reference
-from flex_dynamics import DynamicsError, Model
-from flex_dynamics.model.model import Terms
+from flex_dynamics import DynamicsError, Model, Terms
 
 
 class Controller:

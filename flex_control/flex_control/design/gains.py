@@ -3,8 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_dynamics import Model
-from flex_dynamics.model.joint_inertia import largest_joint_inertia
+from flex_dynamics import Model, largest_joint_inertia
 
 FASTEST = 10.0      # rad/s, for robots without a flexible link
 

@@ -16,7 +16,7 @@ from flex_control import Controller, Measurements
 from flex_control.nodes.control import Control
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.drive_client import parameters_of
-from flex_dynamics.model.model import Terms
+from flex_dynamics import Terms
 from flex_dynamics.nodes.simulator import Simulator
 from flex_dynamics.nodes.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS

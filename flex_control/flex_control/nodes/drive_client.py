@@ -11,8 +11,7 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 
 from flex_control import Controller
-from flex_dynamics import Model
-from flex_dynamics.model.joint_inertia import largest_joint_inertia
+from flex_dynamics import Model, largest_joint_inertia
 from flex_ros.parameters import NodeError, declare
 
 DriveGains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)

@@ -33,7 +33,7 @@ class MeasurementInput:
                  exact: bool, arrived: Callable[[], None]) -> None:
         self._node, self._arrived, self._exact = node, arrived, exact
         self._sensors = sensors = Sensors(model)
-        self._joints = list(model.names[:model.n_joints])
+        self._joints = list(model.joint_names)
         self._make = make
         self._inputs: dict[str, StampedInput] = {}
         self._used: dict[str, int] = {}

@@ -8,8 +8,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 from flex_control.loop.stamped_input import StampedInput
-from flex_dynamics import Model
-from flex_dynamics.model.model import Terms
+from flex_dynamics import Model, Terms
 from flex_msgs.msg import DynamicsTerms
 from flex_ros.cdr.fixed_layout import FixedLayoutReader
 from flex_ros.message_fields import nanoseconds
