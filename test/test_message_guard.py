@@ -16,6 +16,7 @@ from sensor_msgs.msg import JointState
 from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.terms_input import FIELDS, TermsInput
 from flex_description import load_robot
+from flex_description.math import within
 from flex_dynamics import Model
 from flex_dynamics.nodes.simulator.payloads import total_mass
 from flex_dynamics.ros.state_subscription import StateSubscription
@@ -29,7 +30,6 @@ from flex_ros.message_guard import (
     is_stamp,
     shortened,
     subscribe,
-    within,
 )
 from flex_ros.parameters import NodeError, numbers
 from flex_ros.rclpy_guard import MOST, guard

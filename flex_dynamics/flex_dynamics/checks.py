@@ -5,7 +5,6 @@ numpy would silently turn each of them into a float.
 """
 from __future__ import annotations
 
-import difflib
 import numbers
 import operator
 import reprlib
@@ -15,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from flex_description.suggestion import nearest
 from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base.finite import LARGEST as LARGEST
@@ -187,8 +187,8 @@ class Checked(Generic[Kind]):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """'; did you mean ...?' if a known name is close, else nothing."""
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f'; did you mean {near[0]!r}?' if near else ''
+    near = nearest(name, known)
+    return '' if near is None else f'; did you mean {near!r}?'
 
 
 def station(x: Any, frame: str, length: float) -> float:

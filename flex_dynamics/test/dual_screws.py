@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from flex_description.math import skew
 from flex_dynamics.papers.dual_groups import dual_rotation, lower_wedge, wedge
 from flex_dynamics.papers.dual_screws import Mover, hat, projection_matrix, real
-from flex_dynamics.papers.skew import skew
 
 SLICES = 24
 

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
+from flex_description.math import skew
 from flex_dynamics import DynamicsError
 from flex_dynamics.papers import dual_groups as g
 from flex_dynamics.papers import dual_numbers as dn
 from flex_dynamics.papers import dual_screws as ds
 from flex_dynamics.papers import left_jacobian as lj
-from flex_dynamics.papers.skew import skew
 
 NUMBER = st.tuples(st.floats(-2.0, 2.0), st.floats(-2.0, 2.0)).map(lambda p: dn.Dual(*p))
 DUAL = vectors(6)

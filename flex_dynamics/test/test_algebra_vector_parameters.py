@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
+from flex_description.math import skew, unskew
 from flex_dynamics import DynamicsError
 from flex_dynamics.papers import vector_parameters as vp
-from flex_dynamics.papers.skew import skew, unskew
 
 
 def turn(c) -> np.ndarray:

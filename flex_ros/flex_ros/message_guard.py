@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -98,16 +97,6 @@ def subscribe(node: Node, kind: Any, topic: str, callback: Callable[[Any], None]
         callback(message)
 
     return node.create_subscription(kind, topic, receive, quality, callback_group=group, raw=True)
-
-
-def within(vector: np.ndarray, largest: float = LARGEST) -> bool:
-    """Whether all elements of a vector (n,) are numbers of at most this magnitude.
-
-    Its sum of squares tells in a tenth of the time, unless it is large.
-    """
-    with np.errstate(over='ignore', invalid='ignore'):
-        return (bool(vector.dot(vector) < largest**2)
-                or bool((np.abs(vector) <= largest).all()))
 
 
 def is_stamp(stamp_ns: int) -> bool:

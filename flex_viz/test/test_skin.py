@@ -5,9 +5,9 @@ import pytest
 from flex_description import load_robot
 from flex_description.math import exponential
 from flex_dynamics import Model
-from flex_viz.geometry.bent_beam import BentBeam, Gauges
 from flex_viz.geometry.coordinates import amplitudes, scaled, tip_frame
 from flex_viz.geometry.frames import transform_points
+from flex_viz.geometry.gauges import Gauges
 from flex_viz.geometry.skin import CORNERS, SLIM, STATIONS, swept
 
 
@@ -31,7 +31,7 @@ def test_sections_are_where_the_model_has_them(name, order):
     q = 0.03 * np.random.default_rng(0).standard_normal(model.n)
     for link in [one for one in model.robot.links if one.flexible is not None]:
         stations = np.array([0.0, 0.3, 1.0]) * link.flexible.length
-        position, rotation = BentBeam(model, link.name, stations).sections(q)
+        position, rotation = model.sections(link.name, stations).poses(q)
         outer = model.pose(q, link.name) @ link.flexible.origin
         for at, x in enumerate(stations):
             pose = model.pose(q, link.name, x)
@@ -103,7 +103,8 @@ def test_a_section_thin_as_a_hair_is_drawn_to_be_seen_with_its_own_strain(name):
     assert drawn == pytest.approx(0.01 * length if hair else true, rel=0.05)
     q = np.zeros(model.n)
     q[amplitudes(model, link.name)] = 0.01
-    curvature = BentBeam(model, link.name, np.linspace(0.0, length, STATIONS)).curvature(q)
+    curvature = model.sections(
+        link.name, np.linspace(0.0, length, STATIONS)).curvature(q)
     most = float((np.abs(curvature[:, 1:]) @ widths).max())      # at a corner, were it square
     assert 0.5 * most < np.abs(skin.strain(q)).max() <= most * (1.0 + 1e-9)
 

@@ -9,11 +9,11 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from flex_description import load_robot
+from flex_description.math import skew, unskew
 from flex_dynamics import Model
 from flex_dynamics.papers import eigenvectors
 from flex_dynamics.papers import vector_parameters as vp
 from flex_dynamics.papers.dual_vector_parameters import screw
-from flex_dynamics.papers.skew import skew, unskew
 
 SIZE, DIFFERENCES = 1e-11, 1e-7     # rounding where |c| reaches 10; differences in time
 ONE = np.eye(3)

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from flex_control import ElasticJoint, OrientationSpline, Reference
 from flex_description import load_robot
+from flex_description.math import skew
 from flex_dynamics import Model
 from flex_dynamics.papers import vector_parameters as vp
-from flex_dynamics.papers.skew import skew
 
 ONE = np.eye(3)
 

@@ -5,7 +5,6 @@ subclass of `Controller`.
 """
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from flex_control.controllers.base import Controller
 from flex_control.controllers.pd import PD
 from flex_control.errors import ControlError
+from flex_description.suggestion import nearest
 from flex_dynamics import Model
 
 GROUP = 'flex_control.controllers'
@@ -29,8 +29,8 @@ def controller_class(name: str) -> type[Controller]:
     """The class of a named controller; ControlError if there is none or it is no controller."""
     points = {point.name: point for point in entry_points(group=GROUP)}
     if name not in points:
-        near = difflib.get_close_matches(name, points, 1)
-        hint = f'; did you mean {near[0]!r}?' if near else ''
+        near = nearest(name, points)
+        hint = '' if near is None else f'; did you mean {near!r}?'
         raise ControlError(f'unknown controller {name!r}: expected one of '
                            f'{", ".join(sorted(points)) or "none"}{hint}')
     try:

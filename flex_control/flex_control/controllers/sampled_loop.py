@@ -10,7 +10,7 @@ from scipy.linalg import expm
 from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
 from flex_control.trajectories.base import Reference
-from flex_dynamics.model.analysis import derivative
+from flex_description.math import derivative
 
 STEP = 1e-5             # rad or m, for slopes of a control law
 LEAST_GROWTH = 1e-2     # 1/s; undamped links lie on the border, to rounding

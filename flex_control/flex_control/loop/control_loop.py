@@ -12,8 +12,8 @@ from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop.bumpless_transfer import BumplessTransfer
 from flex_control.trajectories import SetPoints, Trajectory
+from flex_description.math import all_finite
 from flex_dynamics import DynamicsError, Model, Terms
-from flex_dynamics.all_finite import all_finite
 
 SWITCH_TIME = 0.1      # s
 

@@ -14,10 +14,11 @@ from flex_control import Controller, Measurements
 from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.terms_input import TermsInput
+from flex_description.math import within
 from flex_dynamics import Model, Sensors, Terms
 from flex_msgs.msg import StrainGauges
 from flex_ros.message_fields import nanoseconds
-from flex_ros.message_guard import is_stamp, subscribe, within
+from flex_ros.message_guard import is_stamp, subscribe
 from flex_ros.qos import DEPTH, newest
 
 

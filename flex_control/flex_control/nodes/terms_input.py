@@ -8,6 +8,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 
 from flex_control.loop.stamped_input import StampedInput
+from flex_description.math import within
 from flex_dynamics import Model, Terms
 from flex_msgs.msg import DynamicsTerms
 from flex_ros.cdr.fixed_layout import FixedLayoutReader
@@ -18,7 +19,6 @@ from flex_ros.message_guard import (
     decode,
     decode_errors,
     is_stamp,
-    within,
 )
 from flex_ros.qos import newest
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.trajectories.base import Reference
+from flex_description.math import derivative
 from flex_dynamics import Model
-from flex_dynamics.model.analysis import derivative
 
 MOST_SWEEPS = 20
 CLOSE = 1e-10            # change of the deflection at which sweeps end

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import root
 
 from flex_control.errors import ControlError
+from flex_description.math import skew
 from flex_dynamics.papers import vector_parameters
-from flex_dynamics.papers.skew import skew
 
 ORTHOGONAL = 1e-6
 NEAR_HALF_TURN = 1e-6    # of 1 + trace

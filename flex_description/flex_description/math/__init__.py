@@ -4,6 +4,8 @@ Shared by all packages. Units are SI, angles rad; rotation matrices take coordin
 frame to the outer one.
 """
 from flex_description.math.arrays import Array, ArrayLike
+from flex_description.math.derivative import derivative
+from flex_description.math.finite import all_finite, within
 from flex_description.math.inertia import (
     inertia_tensor,
     is_possible,
@@ -31,9 +33,10 @@ from flex_description.math.rotations import (
 )
 
 __all__ = [
-    'Array', 'ArrayLike', 'Quaternion', 'exponential', 'gauss_legendre', 'gauss_stations',
-    'inertia_tensor', 'is_possible', 'logarithm', 'parallel_axes', 'pose', 'principal_moments',
-    'quaternion_from_rotation', 'quaternion_product', 'rotated_tensor',
-    'rotation_from_quaternion', 'rotation_from_rpy', 'rotation_with_x_along',
-    'rpy_from_rotation', 'skew', 'unskew', 'without_negative_moments',
+    'Array', 'ArrayLike', 'Quaternion', 'all_finite', 'derivative', 'exponential',
+    'gauss_legendre', 'gauss_stations', 'inertia_tensor', 'is_possible', 'logarithm',
+    'parallel_axes', 'pose', 'principal_moments', 'quaternion_from_rotation',
+    'quaternion_product', 'rotated_tensor', 'rotation_from_quaternion', 'rotation_from_rpy',
+    'rotation_with_x_along', 'rpy_from_rotation', 'skew', 'unskew', 'within',
+    'without_negative_moments',
 ]

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from flex_description import FlexibleLink
+from flex_description.math import gauss_legendre
 
 LEVI_CIVITA = np.zeros((3, 3, 3))                      # the cross product as a tensor
 for _i, _j, _k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
@@ -201,12 +202,6 @@ class _Interval:
         half = 0.5 * (self.right - self.left)
         weights = half * integral_weights(len(self.tangent), (x - self.left) / half - 1.0)
         return self.turns + weights @ self.turn_rate, self.moves + weights @ self.tangent
-
-
-@lru_cache
-def gauss_legendre(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on [-1, 1]."""
-    return legendre.leggauss(count)
 
 
 @lru_cache

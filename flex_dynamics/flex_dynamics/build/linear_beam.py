@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import gauss_stations
 from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields
-from flex_dynamics.build.quadrature import gauss_stations
 
 
 def section_shapes(fields: BeamFields, x: np.ndarray) -> np.ndarray:

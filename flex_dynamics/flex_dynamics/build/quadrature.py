@@ -13,26 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
+from flex_description.math import gauss_stations
+from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.kernels.base.layout import LANES
 
 TOLERANCE = 1e-7          # of a coordinate's share in the columns; inertia has the square of it
 LARGEST_DEFLECTION = 0.2  # of the length: amplitudes up to which the tolerances are meant, ...
 LARGEST_TWIST = 0.5       # ... rad, and ...
 LARGEST_SLOPE = 3.0       # ... rad of one shape: high shapes are that steep at a small deflection
-
-
-def gauss_stations(breakpoints: np.ndarray, counts) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Legendre stations and weights, as many in each interval as `counts` says."""
-    x, weights = [], []
-    intervals = zip(breakpoints[:-1], breakpoints[1:], strict=True)
-    for (left, right), count in zip(intervals, np.broadcast_to(counts, len(breakpoints) - 1),
-                                    strict=True):
-        nodes, shares = gauss_legendre(int(count))
-        half = 0.5 * (right - left)
-        x.append(left + half * (nodes + 1.0))
-        weights.append(half * shares)
-    return np.concatenate(x), np.concatenate(weights)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from flex_dynamics.build.beam_fields import BeamFields, gauss_legendre
+from flex_description.math import gauss_legendre
+from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.quadrature import BeamStations, section_inertia
 from flex_dynamics.kernels.base.layout import LANES
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flex_description import FlexibleLink, Inertia, Joint, Robot
+from flex_description.math import parallel_axes, rotated_tensor
 from flex_dynamics.kernels.base import layout
 
 
@@ -44,11 +45,10 @@ class Node:
     def add_inertia(self, inertia: Inertia, pose: np.ndarray) -> None:
         """Add a rigid body given in a frame that has this pose in the node."""
         centre = pose[:3, :3] @ inertia.centre + pose[:3, 3]
-        turned = pose[:3, :3] @ inertia.tensor @ pose[:3, :3].T
+        turned = rotated_tensor(inertia.tensor, pose[:3, :3])
         self.mass += inertia.mass
         self.moment = self.moment + inertia.mass * centre
-        self.inertia = self.inertia + turned + inertia.mass * (
-            centre @ centre * np.eye(3) - np.outer(centre, centre))
+        self.inertia = self.inertia + turned + parallel_axes(inertia.mass, centre)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """What follows from the equations of motion: energies, linear models, frequencies, equilibria."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import eigh
 
+from flex_description.math import derivative
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION
@@ -28,18 +28,6 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike,
     strain = 0.5 * q @ model.stiffness_matrix() @ q
     _, moment = model.first_moment(q, data)
     return 0.5 * float(v @ mass @ v), float(strain), -float(model.assembly.gravity @ moment)
-
-
-def derivative(function: Callable[[Array], Array], point: Array, step: float) -> Array:
-    """Jacobian by fourth-order central differences: columns d function / d point_j."""
-    columns = []
-    for j in range(len(point)):
-        offset = np.zeros(len(point))
-        offset[j] = step * max(1.0, abs(point[j]))
-        columns.append((8.0 * (function(point + offset) - function(point - offset))
-                        - (function(point + 2.0 * offset) - function(point - 2.0 * offset)))
-                       / (12.0 * offset[j]))
-    return np.array(columns).T
 
 
 def frequencies(model: Model, q: ArrayLike, joints: str = 'free',

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from flex_description.math import gauss_stations
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
-from flex_dynamics.build.quadrature import gauss_stations
 from flex_dynamics.errors import DynamicsError
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from flex_description.math import exponential
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.errors import DynamicsError
@@ -55,25 +56,9 @@ class BeamSections:
         eta = checks.position(self._model, q)[self._own]
         powers = np.concatenate(([1.0], eta, eta[self._pairs[0]] * eta[self._pairs[1]]))
         values = (self._matrix @ powers).reshape(2, -1, 3)
-        return values[0], rotations(values[1])
+        return values[0], exponential(values[1])
 
     def curvature(self, q: ArrayLike) -> Array:
         """(k, 3) 1/m: twist rate, curvature about y and about z; alpha', -w'', v''."""
         curvature: Array = self._curvature @ checks.position(self._model, q)[self._own]
         return curvature
-
-
-# theta @ SKEW is the matrix of the cross product with theta, by rows.
-SKEW = np.zeros((3, 9))
-SKEW[(0, 1, 2), (7, 2, 3)], SKEW[(0, 1, 2), (5, 6, 1)] = 1.0, -1.0
-
-
-def rotations(theta: Array) -> Array:
-    """Rotation matrices (k, 3, 3) of rotation vectors (k, 3), by Rodrigues' formula."""
-    angle = np.maximum(np.sqrt(np.einsum('ki,ki->k', theta, theta)), 1e-150)
-    sine = np.sin(angle) / angle
-    half = 2.0 * (np.sin(0.5 * angle) / angle)**2               # (1 - cos a) / a^2
-    out: Array = ((half[:, None] * theta)[:, :, None] * theta[:, None, :]).reshape(-1, 9)
-    out += (sine[:, None] * theta) @ SKEW
-    out[:, ::4] += np.cos(angle)[:, None]
-    return out.reshape(-1, 3, 3)

@@ -9,8 +9,8 @@ from geometry_msgs.msg import Point, Pose, Quaternion
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from flex_description.math import quaternion_from_rotation, within
 from flex_dynamics import DynamicsError
-from flex_dynamics.nodes.rotations import quaternion
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State, StateSubscription
 from flex_msgs.msg import DynamicsTerms
@@ -20,7 +20,7 @@ from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_fields import floats
-from flex_ros.message_guard import CALCULATION_ERRORS, LARGEST, shortened, within
+from flex_ros.message_guard import CALCULATION_ERRORS, LARGEST, shortened
 from flex_ros.parameters import declare
 from flex_ros.qos import DEPTH
 
@@ -106,7 +106,8 @@ class Dynamics(Node):
             x = None if math.isnan(request.x) else request.x
             pose = model.pose(q, request.frame, x)
             response.pose = Pose(position=Point(**dict(zip('xyz', map(float, pose[:3, 3])))),
-                                 orientation=Quaternion(**quaternion(pose[:3, :3])))
+                                 orientation=Quaternion(**dict(zip(
+                                     'xyzw', quaternion_from_rotation(pose[:3, :3])))))
             response.jacobian = floats(model.jacobian(q, request.frame, x))
 
     def _state_asked(self, request: GetDynamics.Request) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import skew, unskew
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.papers.left_jacobian import (
     coupling,
@@ -17,7 +18,6 @@ from flex_dynamics.papers.left_jacobian import (
     left_jacobian,
     logarithm,
 )
-from flex_dynamics.papers.skew import skew, unskew
 
 
 def wedge(w: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import skew
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.papers.skew import skew
 from flex_dynamics.papers.vector_parameters import quaternion_from_rotation
 
 SMALL = 0.5

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import skew
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.papers.skew import skew
 
 # Below this cosine of half the angle |c| would be above 1e12, and a composition of no meaning.
 HALF_TURN = 1e-12

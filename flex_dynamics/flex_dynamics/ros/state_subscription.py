@@ -11,6 +11,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
+from flex_description.math import within
 from flex_dynamics import DynamicsError, Model
 from flex_msgs.msg import FlexState
 from flex_ros.cdr.fixed_layout import FixedLayoutReader
@@ -23,7 +24,6 @@ from flex_ros.message_guard import (
     decode_errors,
     is_stamp,
     shortened,
-    within,
 )
 from flex_ros.parameters import declare
 from flex_ros.polled_subscription import newest_of

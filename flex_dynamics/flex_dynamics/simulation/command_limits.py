@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flex_dynamics.all_finite import within
+from flex_description.math import within
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS, prepare
 from flex_dynamics.kernels.stepping import driven_period as rows

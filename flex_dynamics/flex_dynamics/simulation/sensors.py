@@ -2,11 +2,11 @@
 """
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.kernels.base import layout
@@ -70,26 +70,4 @@ class Sensors:
         rotation = pose[:3, :3]
         linear = jacobian[:3] @ a + rate[:3] @ v - self.model.assembly.gravity
         return ImuReading(rotation.T @ (jacobian[3:] @ v), rotation.T @ linear,
-                          np.array(quaternion(rotation)))
-
-
-def quaternion(rotation: Array) -> tuple[float, float, float, float]:
-    """Unit quaternion x, y, z, w of a rotation matrix (3, 3); w is not negative.
-
-    From the largest of the four, so that it is exact to rounding at every angle (Shepperd).
-    """
-    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
-    squares = (1.0 + a - e - i, 1.0 - a + e - i, 1.0 - a - e + i, 1.0 + a + e + i)
-    largest = max(squares)
-    at = squares.index(largest)
-    if at == 3:
-        parts = (h - f, c - g, d - b, largest)
-    elif at == 0:
-        parts = (largest, b + d, c + g, h - f)
-    elif at == 1:
-        parts = (b + d, largest, f + h, c - g)
-    else:
-        parts = (c + g, f + h, largest, d - b)
-    scale = math.copysign(1.0 / math.sqrt(sum(part * part for part in parts)), parts[3])
-    x, y, z, w = (scale * part for part in parts)
-    return x, y, z, w
+                          np.array(quaternion_from_rotation(rotation)))

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eig, null_space
 
+from flex_description.math import derivative
 from flex_dynamics.arrays import ArrayLike
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model.analysis import derivative
 from flex_dynamics.model.model import Model
 
 AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from flex_dynamics import Model
-from flex_dynamics.model.poses import Poses
+from flex_dynamics import Model, Poses
 from flex_viz.geometry.coordinates import amplitudes, flexible_links
 from flex_viz.geometry.frames import transform_points
 from flex_viz.geometry.mesh_limits import LARGEST_MESH, MeshError

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from flex_dynamics import DynamicsError, Model
-from flex_dynamics.model.poses import Poses
+from flex_dynamics import DynamicsError, Model, Poses
 from flex_viz.shown_text import plain
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from flex_description import FlexibleLink
 from flex_dynamics import Model
-from flex_viz.geometry.bent_beam import BentBeam
 from flex_viz.geometry.frames import transform_points
 from flex_viz.geometry.mesh_limits import LARGEST_MESH, MeshError
 
@@ -32,7 +31,7 @@ class Skin:
         the drawn width to that of the section; strain is that of the section."""
         self.link, self.faces = link, faces
         flexible = model.beam(link).flexible
-        self._beam = BentBeam(model, link, np.linspace(0.0, flexible.length, STATIONS))
+        self._beam = model.sections(link, np.linspace(0.0, flexible.length, STATIONS))
         self._origin = flexible.origin
         x = np.clip(points[:, 0], 0.0, flexible.length)
         place = x / flexible.length * (STATIONS - 1)
@@ -64,7 +63,7 @@ class Skin:
 
     def _at_sections(self, q: np.ndarray, root: np.ndarray) -> np.ndarray:
         """Points (p, 3) carried by their sections, with the frame of the beam at `root` (4, 4)."""
-        position, rotation = self._beam.sections(q)
+        position, rotation = self._beam.poses(q)
         sections = np.empty((len(position), 3, 4))
         np.matmul(root[:3, :3], rotation, out=sections[:, :, :3])
         sections[:, :, 3] = transform_points(position, root)

@@ -42,8 +42,8 @@ class Modes(Node):
         pose = read_goals(model, [f'pose: {text}'])['pose'] if text else np.zeros(model.n_joints)
         joints = declare(self, 'joints', 'locked', 'whether the joints are held or move freely',
                          choices=JOINTS, fixed=True)
-        self._rate = declare(self, 'swing_rate', 0.5, "Hz of the animation, whatever the mode's "
-                             'frequency is', lower=0.01, upper=10.0, fixed=True)
+        self._rate = declare(self, 'swing_rate', 0.5, 'Hz of the animation, independent of the '
+                             'frequency of the mode', lower=0.01, upper=10.0, fixed=True)
         self._q = model.statics(pose)[0]
         self._modes = natural_modes(model, self._q, joints)
         if not self._modes:
@@ -84,7 +84,7 @@ class Modes(Node):
         self._state.position, self._state.velocity = floats(q), floats(speed)
         self._states.publish(self._state)
         text = text_marker('mode', 0, self._name(), (0.0, 0.0, -0.08 * self._reach),
-                     0.04 * self._reach, (0.2, 0.2, 0.2, 1.0))
+                           0.04 * self._reach, (0.2, 0.2, 0.2, 1.0))
         self._markers.publish(marker_array([text], self._root, stamp_ns, 1.0))
 
     def _name(self) -> str:

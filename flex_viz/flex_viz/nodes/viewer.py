@@ -15,12 +15,12 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from flex_description.math import within
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State
 from flex_msgs.srv import ApplyWrench
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
-from flex_ros.message_guard import within
 from flex_ros.parameters import NodeError, declare, declare_strings
 from flex_viz.browser.goals import point_to_point, read_goals
 from flex_viz.browser.web_access import Access, AccessError

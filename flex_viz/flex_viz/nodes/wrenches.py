@@ -8,8 +8,9 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from flex_description.math import within
 from flex_dynamics import DynamicsError, Model
-from flex_ros.message_guard import shortened, subscribe, within
+from flex_ros.message_guard import shortened, subscribe
 from flex_ros.parameters import declare
 from flex_viz.geometry.wrench_arrows import AppliedWrench
 

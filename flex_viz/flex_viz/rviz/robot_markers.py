@@ -19,10 +19,10 @@ import numpy as np
 
 from flex_description.math import quaternion_from_rotation
 from flex_dynamics import Model
-from flex_viz.geometry.bent_beam import Gauges
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgba, value_text
 from flex_viz.geometry.coordinates import scaled, tip_frame
+from flex_viz.geometry.gauges import Gauges
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.visuals import GREY, mesh_path
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow

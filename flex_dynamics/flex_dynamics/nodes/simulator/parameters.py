@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 from rclpy.node import Node
 
-from flex_dynamics import Model
-from flex_dynamics.model.joint_inertia import largest_joint_inertia
+from flex_dynamics import Model, largest_joint_inertia
 from flex_dynamics.simulation.pacing import Timing
 from flex_dynamics.simulation.plant import Drives, Plant
 from flex_ros.parameters import LiveParameters, NodeError, declare

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
+from flex_description.math import within
 from flex_dynamics import DynamicsError, Model
 from flex_msgs.srv import ApplyWrench
 from flex_ros.message_fields import nanoseconds, stamp
@@ -19,7 +20,6 @@ from flex_ros.message_guard import (
     decode,
     decode_errors,
     shortened,
-    within,
 )
 from flex_ros.parameters import declare
 from flex_ros.polled_subscription import Polled, waiting

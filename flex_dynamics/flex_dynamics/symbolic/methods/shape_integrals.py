@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flex_description.math import gauss_stations
 from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields
-from flex_dynamics.build.quadrature import beam_stations, gauss_stations
+from flex_dynamics.build.quadrature import beam_stations
 from flex_dynamics.symbolic.expressions.vectors import scalars
 
 Monomial = tuple[int, ...]                # indices of amplitudes, rising; () is 1
