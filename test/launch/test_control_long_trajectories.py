@@ -41,16 +41,16 @@ class Held:
     """Keeps the planning of a control node until it is let go."""
 
     def __init__(self, bench):
-        planner = bench.control._motion._planner
+        thread = bench.control._motion.planner._thread
         self.asked, self._go = threading.Event(), threading.Event()
-        read = planner._reader.read
+        read = thread._reader.read
 
         class Reader:
             def read(_, *given):
                 self.asked.set()
                 assert self._go.wait(60.0)
                 return read(*given)
-        planner._reader = Reader()
+        thread._reader = Reader()
 
     def let_go(self):
         self._go.set()
@@ -85,7 +85,7 @@ def test_states_are_answered_while_a_long_trajectory_is_planned(bench):
     still = answer_states(bench, at, 10)
     assert set(still) == {0.4}
     held.let_go()
-    planning = bench.control._motion._planning
+    planning = bench.control._motion.planner._planning
     assert bench.until(planning.job.done)
     moving = answer_states(bench, at + 10, 60)
     assert moving[-1] > 0.4 and np.diff(moving).min() >= 0.0
@@ -101,13 +101,13 @@ def test_a_motion_that_is_planned_too_late_is_planned_again(bench):
     answer_states(bench, 1, 2)
     publisher.publish(serialize_message(trajectory()))
     at = arrive(bench, held, 3)
-    first = bench.control._motion._planning
+    first = bench.control._motion.planner._planning
     still = answer_states(bench, at, STATES)                  # longer than it was to take
-    assert set(still) == {0.4} and bench.control._motion._planning is first
+    assert set(still) == {0.4} and bench.control._motion.planner._planning is first
     held.let_go()
     assert bench.until(first.job.done)
     still = answer_states(bench, at + STATES, 1)
-    second = bench.control._motion._planning
+    second = bench.control._motion.planner._planning
     assert second is not first and set(still) == {0.4}
     assert second.start - second.begun > 1.99 * (second.begun - first.begun)
     assert bench.until(second.job.done)
@@ -126,7 +126,7 @@ def test_a_long_goal_is_taken_as_arrays_and_followed(bench):
     goal, = (handle.request for handle in request.values())
     assert isinstance(goal, long_goals.LongGoal) and len(goal.points) == POINTS
     assert len(goal.goal.trajectory.points) == 1
-    planning = bench.control._motion._planning
+    planning = bench.control._motion.planner._planning
     assert planning is not None and bench.until(planning.job.done)
     moving = answer_states(bench, 3, 100)
     assert moving[-1] == pytest.approx(0.6)
@@ -177,6 +177,6 @@ def test_short_trajectories_begin_at_once(bench):
     while bench.control.loop.trajectory.end < 0.5:
         answer_states(bench, at, 1)
         at += 1
-    assert bench.control._motion._planning is None
+    assert bench.control._motion.planner._planning is None
     assert answer_states(bench, at, 50)[-1] > 0.41
     assert MODEL.n_joints == 1

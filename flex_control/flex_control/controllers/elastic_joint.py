@@ -89,7 +89,7 @@ def _elastic_joints(model: Model) -> np.ndarray:
     if one has no spring."""
     joints = {joint.name: joint for joint in model.robot.joints}
     found = []
-    for name in model.names[:model.n_joints]:
+    for name in model.joint_names:
         joint = joints.get(name)
         if joint is None or joint.flexible is None:
             raise ControlError(f'elastic_joint: expected a spring between motor and link in every '

@@ -21,7 +21,6 @@ from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.incremental import Job, Pieces, finish
 from flex_control.reference.deflected_reference import DeflectedReference
 from flex_control.reference.soft_steps import SoftSteps
-from flex_dynamics import Model
 
 SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
 LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia
@@ -75,7 +74,7 @@ class LQR(Controller):
                         else SHARE_OF_SOFT_FORCE * soft_force(self.model)
                         * longest_reach(self.model))
         if not hasattr(self, '_wanted'):
-            self._limits = _effort_limits(self.model)
+            self._limits = self.model.joint_limits.effort
             self._inertia = shared_inertia(self.model)
             self._first = min(first_frequency(self.model), 2.0 * FASTEST)
             self._period, self._others, self._took = 0.0, 0, TAKES
@@ -229,8 +228,3 @@ def _mixed(one: LqrGains, other: LqrGains, share: float) -> LqrGains:
     return LqrGains(*(a + share * (b - a) for a, b in (
         (one.state, other.state), (one.integral, other.integral), (one.effort, other.effort),
         (one.error, other.error))))
-
-
-def _effort_limits(model: Model) -> np.ndarray:
-    limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
-    return np.array([limits.get(name, np.inf) for name in model.names[:model.n_joints]])

@@ -33,9 +33,7 @@ class PID(PD):
         if not self.ki.size:
             self.ki = np.divide(self.kp**2, SLOWER * self.kd, out=np.zeros_like(self.kp),
                                 where=self.kd > 0.0)
-        limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
-        self._effort_limit = np.array([limits.get(name, np.inf)
-                                       for name in model.names[:model.n_joints]])
+        self._effort_limit = model.joint_limits.effort
         self._most = self.parameters['integral_limit']
         if not self._most.size:
             self._most = self._effort_limit

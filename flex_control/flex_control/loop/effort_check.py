@@ -16,8 +16,7 @@ def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
     """A warning that names the joint whose effort limit a motion exceeds, with straight links and
     no vibration; empty if there is none. In pieces."""
     joints = model.n_joints
-    limits = {joint.name: joint.limits.effort for joint in model.robot.joints}
-    most = np.array([limits.get(name, np.inf) for name in model.names[:joints]])
+    most = model.joint_limits.effort
     if not np.isfinite(most).any():
         return ''
     q, v, a = np.zeros((3, model.n))

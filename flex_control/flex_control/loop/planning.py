@@ -37,7 +37,7 @@ class Planning:
             return error
 
 
-class Planner:
+class PlanningThread:
     """The thread that reads and checks trajectories."""
 
     def __init__(self, reader: TrajectoryReader) -> None:

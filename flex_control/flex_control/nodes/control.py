@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from flex_control.nodes.control_parameters import (
     declare_trajectory,
 )
 from flex_control.nodes.fail_safe import FailSafe
-from flex_control.nodes.installed_controllers import InstalledControllers
+from flex_control.nodes.installed_controllers import InstalledControllers, ParameterChange
 from flex_control.nodes.motion import Motion
 from flex_control.nodes.reports import Reports
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
@@ -29,24 +28,11 @@ from flex_dynamics.simulation.command_limits import driven_places
 from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
-from flex_ros.message_guard import CALCULATION_ERRORS, shortened
+from flex_ros.message_guard import CALCULATION_ERRORS
 from flex_ros.parameters import LiveParameters, NodeError
 
 WATCH = 0.1        # s of wall time between two checks of the watchdog
 LATE = 0.5         # s of wall time after which terms or measurements are reported as missing
-
-GainsBefore = list[tuple[Controller, dict[str, Any]]]
-
-
-@dataclass
-class ParameterChange:
-    """A change of the controller or of gains: what runs next, and what undoes the change."""
-
-    name: str
-    controller: Controller
-    ends_fail_safe: bool                               # if it is latched
-    newly_built: bool
-    gains_before: GainsBefore
 
 
 class Control(Node):
@@ -58,17 +44,14 @@ class Control(Node):
     def __init__(self, connect: Callable[[Control], Connection] = TopicConnection) -> None:
         super().__init__('control')
         self.model = model = declare_model(self)
-        self._joints = list(model.names[:model.n_joints])
+        self._joints = list(model.joint_names)
         self._driven = driven_places(model)
         self._drives_all = len(self._driven) == len(self._joints)
         self._settings = settings = declare_settings(self)
         live = LiveParameters(self)
-        self._controllers = InstalledControllers(self, model)
-        self._name = live.group({
-            **self._controllers.parameters,
-            'controller': ('pd', 'name of an installed controller; a change is a bumpless '
-                           'transfer')},
-            self._check_change, self._apply_change, self._undo_change)['controller']
+        self._controllers = InstalledControllers(self, model, self._set_gains)
+        self._name = live.group(self._controllers.parameters, self._controllers.change,
+                                self._apply_change, self._controllers.undo)['controller']
         reader = declare_reader(self, model)
         try:
             controller = self._controllers.get(self._name)
@@ -80,7 +63,8 @@ class Control(Node):
         self._wanted = controller              # that runs unless the fail-safe acts
         self._motion = Motion(self, self.loop, reader, declare_tolerances(self, model),
                               settings.stop_time, settings.feedback_period, settings.lockstep)
-        declare_shaper(live, self._motion.set_shaper, self._motion.set_shaper_modes)
+        planner = self._motion.planner
+        declare_shaper(live, planner.set_shaper, planner.set_shaper_modes)
         connection = connect(self)
         self._inputs = connection.inputs(settings)
         self._inputs.want(controller)
@@ -103,43 +87,10 @@ class Control(Node):
 
     # Parameters -----------------------------------------------------------------------------
 
-    def _check_change(self, changes: dict[str, Any]) -> ParameterChange:
-        """Set the gains of controllers that are built; NodeError, and no change, if one is bad.
-
-        Only the controller itself can tell whether its gains are possible for this robot.
-        """
-        name = str(changes.get('controller', self._name))
-        new = self._controllers.built(name) is None
-        before: GainsBefore = []
-        try:
-            gains = self._controllers.sort(changes)
-            controller = self._controllers.get(name, gains.get(name))
-            for other, given in gains.items():
-                changed = self._controllers.built(other)
-                if changed is not None:        # the others get them when they are built
-                    parameters = dict(changed.parameters)
-                    self._set_gains(changed, given)
-                    before.append((changed, parameters))
-        except (ControlError, *CALCULATION_ERRORS) as error:
-            self._undo(name, new, before)
-            raise NodeError(shortened(str(error))) from None
-        return ParameterChange(name, controller, bool(gains) or 'controller' in changes, new,
-                               before)
-
-    def _undo_change(self, change: ParameterChange) -> None:
-        self._undo(change.name, change.newly_built, change.gains_before)
-
-    def _undo(self, name: str, new: bool, before: GainsBefore) -> None:
-        for controller, parameters in before:
-            self._set_gains(controller, parameters)
-        if new:
-            self._controllers.forget(name)
-
     def _apply_change(self, change: ParameterChange) -> None:
-        if change.controller is not self._wanted:
-            self._switch(change.name, change.controller)
-        if change.ends_fail_safe:
-            self._safe.latched = False
+        if change.selected is not None and change.selected[1] is not self._wanted:
+            self._switch(*change.selected)
+        self._safe.latched = False
 
     def _set_gains(self, controller: Controller, given: dict[str, Any]) -> None:
         if controller is not self.loop.controller:

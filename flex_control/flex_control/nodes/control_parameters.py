@@ -79,7 +79,7 @@ def declare_settings(node: Node) -> Settings:
 
 def declare_reader(node: Node, model: Model) -> TrajectoryReader:
     """The parameters about trajectories that others ask for."""
-    names = tuple(model.names[:model.n_joints])
+    names = model.joint_names
     interpolation = declare(
         node, 'interpolation', 'splines', 'between the points of a trajectory: splines of the '
         'degree that the points give, minimum_jerk through the positions alone, or none: each '
@@ -107,7 +107,7 @@ def declare_tolerances(node: Node, model: Model) -> Tolerances:
         return declare(node, f'constraints.{name}', default, description, lower=0.0, upper=1e9,
                        fixed=True)
 
-    names = model.names[:model.n_joints]
+    names = model.joint_names
     path, goal = ([number(f'{name}.{kind}', 0.0, f'largest error of {name} {where}, rad or m; 0: '
                           'no limit') for name in names]
                   for kind, where in (('trajectory', 'on the way'), ('goal', 'at the end')))

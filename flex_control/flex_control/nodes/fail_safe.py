@@ -36,7 +36,7 @@ class FailSafe:
     def reset(self) -> None:
         """Time was set back: nothing is wrong."""
         self.why, self.latched, self.lost = '', False, False
-        self._motion.blocked = ''
+        self._motion.planner.blocked = ''
 
     def begin(self, why: str) -> None:
         """Act, if it does not yet."""
@@ -46,14 +46,14 @@ class FailSafe:
             if self._fallback is not None and self._loop.controller is not self._fallback:
                 self._drives.tell_fallback(self._fallback)
                 self._loop.set_controller(self._fallback)
-        self.why = self._motion.blocked = why
+        self.why = self._motion.planner.blocked = why
 
     def end(self, state: State) -> None:
         """The inputs are back, if they were lost: continue, from rest."""
         if not self.why:
             return
         self._node.get_logger().info('the inputs are back: the controller continues')
-        self.why = self._motion.blocked = ''
+        self.why = self._motion.planner.blocked = ''
         if self.lost:        # hold where the robot is found
             self.lost = False
             self._loop.reset()

@@ -1,16 +1,121 @@
 """Inputs of a controller besides the state: model terms and measurements."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+import numpy as np
 from rclpy.node import Node
+from sensor_msgs.msg import Imu, JointState
 
 from flex_control import Controller, Measurements
 from flex_control.loop.stamped_input import StampedInput
 from flex_control.nodes.control_parameters import Settings
-from flex_control.nodes.measurement_input import MeasurementInput
 from flex_control.nodes.terms_input import TermsInput
-from flex_dynamics import Model, Terms
+from flex_description.math import within
+from flex_dynamics import Model, Sensors, Terms
+from flex_msgs.msg import StrainGauges
+from flex_ros.message_fields import nanoseconds
+from flex_ros.message_guard import is_stamp, subscribe
+from flex_ros.qos import DEPTH, newest
+
+
+class MeasurementInput:
+    """Subscribes to `joint_states`, `strain_gauges` and `imu/<name>` once they are wanted.
+
+    A reading is handed out once; a sensor with nothing new is None in the next measurements.
+    Messages of other sensors, of wrong length, with NaN or numbers beyond 1e9 are counted in
+    `rejected`.
+    """
+
+    def __init__(self, node: Node, model: Model, make: Callable[[], StampedInput],
+                 exact: bool, arrived: Callable[[], None]) -> None:
+        self._node, self._arrived, self._exact = node, arrived, exact
+        self._sensors = sensors = Sensors(model)
+        self._joints = list(model.joint_names)
+        self._make = make
+        self._inputs: dict[str, StampedInput] = {}
+        self._used: dict[str, int] = {}
+        self._imus = [f'imu/{re.sub("[^A-Za-z0-9_]", "_", name)}' for name in sensors.imu_names]
+        self.rejected = 0
+
+    def want(self) -> None:
+        """Listen from now on."""
+        if self._inputs:
+            return
+        topics: list[tuple[str, Any, Callable[[Any], Any]]] = [
+            ('joint_states', JointState, self._encoders)]
+        if self._sensors.gauge_names:
+            topics.append(('strain_gauges', StrainGauges, self._strain))
+        for topic, kind, read in [*topics, *((imu, Imu, self._imu) for imu in self._imus)]:
+            self._inputs[topic] = self._make()
+            subscribe(self._node, kind, topic, partial(self._receive, topic, read), newest(DEPTH))
+
+    def clear(self) -> None:
+        """Forget all: time was set back."""
+        self._used.clear()
+        for values in self._inputs.values():
+            values.clear()
+
+    def missing(self, stamp_ns: int) -> str:
+        """The first topic without what belongs to the state at `stamp_ns`; empty if none is. A
+        free running loop needs encoders only: an estimator goes on with what comes."""
+        needed = self._inputs if self._exact else ('joint_states',)
+        return next((topic for topic in needed if self._inputs[topic].at(stamp_ns) is None), '')
+
+    def at(self, stamp_ns: int) -> Measurements:
+        """What is new at the state of `stamp_ns`."""
+        encoders = self._new(stamp_ns, ['joint_states'])
+        position, velocity = (None, None) if encoders is None else encoders
+        strain = self._new(stamp_ns, ['strain_gauges'])
+        imus = self._new(stamp_ns, self._imus)
+        gyro, acceleration = (None, None) if imus is None else np.swapaxes(imus, 0, 1)
+        return Measurements(position, velocity, strain, gyro, acceleration)
+
+    def _new(self, stamp_ns: int, topics: list[str]) -> Any:
+        """The readings of some topics, all of them if one is new; None if none is."""
+        found = {topic: self._inputs[topic].at(stamp_ns) for topic in topics
+                 if topic in self._inputs}
+        if not found or None in found.values():
+            return None
+        stamps = {topic: one[0] for topic, one in found.items() if one is not None}
+        if all(self._used.get(topic) == stamp for topic, stamp in stamps.items()):
+            return None
+        self._used.update(stamps)
+        values = [one[1] for one in found.values() if one is not None]
+        return np.array(values) if topics is self._imus else values[0]
+
+    def _receive(self, topic: str, read: Callable[[Any], Any], message: Any) -> None:
+        value, stamp_ns = read(message), nanoseconds(message.header.stamp)
+        if value is None or not within(value.ravel()) or not is_stamp(stamp_ns):
+            self.rejected += 1
+            self._node.get_logger().warning(
+                f'{topic} ignored: expected finite readings of the sensors of this robot, of at '
+                'most 1e9, stamped with a time from zero on', throttle_duration_sec=1.0)
+            return
+        self._inputs[topic].put(stamp_ns, value)
+        self._arrived()
+
+    def _encoders(self, message: JointState) -> np.ndarray | None:
+        names = list(message.name)
+        count = len(names)
+        if set(self._joints) - set(names) or not (len(message.position) == count
+                                                  == len(message.velocity)):
+            return None
+        order = [names.index(name) for name in self._joints]
+        return np.array([message.position, message.velocity])[:, order]
+
+    def _strain(self, message: StrainGauges) -> np.ndarray | None:
+        names = list(message.name)
+        if set(self._sensors.gauge_names) - set(names) or len(message.strain) != len(names):
+            return None
+        return np.array(message.strain)[[names.index(n) for n in self._sensors.gauge_names]]
+
+    def _imu(self, message: Imu) -> np.ndarray:
+        turn, force = message.angular_velocity, message.linear_acceleration
+        return np.array([[turn.x, turn.y, turn.z], [force.x, force.y, force.z]])
 
 
 class Inputs:

@@ -29,10 +29,7 @@ class InverseKinematics:
     def __init__(self, model: Model, frame: str, length: float = 0.3) -> None:
         self._model, self._frame, self._length = model, frame, length
         self._static = StaticLoad(model)
-        limits = {joint.name: joint.limits for joint in model.robot.joints}
-        names = model.names[:model.n_joints]
-        self._lower = np.array([limits[n].lower if n in limits else -np.inf for n in names])
-        self._upper = np.array([limits[n].upper if n in limits else np.inf for n in names])
+        self._lower, self._upper = model.joint_limits.lower, model.joint_limits.upper
 
     def pose(self, joints: ArrayLike) -> np.ndarray:
         """Pose (4, 4) of the frame in the world with these joints (n_joints,), at rest."""
@@ -99,9 +96,9 @@ class InverseKinematics:
                       position: np.ndarray) -> ControlError:
         turn = ('' if len(left) == 3 else ' and turned by '
                 f'{np.linalg.norm(left[3:]) / self._length:.3g} rad')
-        names = self._model.names[:self._model.n_joints]
-        at = [name for name, joint, lower, upper in zip(names, joints, self._lower, self._upper)
-              if joint <= lower or joint >= upper]
+        at = [name for name, joint, lower, upper in zip(
+            self._model.joint_names, joints, self._lower, self._upper)
+            if joint <= lower or joint >= upper]
         limit = f'; at a limit: {", ".join(at)}' if at else ''
         return ControlError(
             f'{self._frame} at {position.round(4).tolist()} m is out of reach: the nearest that '

@@ -27,10 +27,7 @@ class SoftSteps:
 
     def __init__(self, model: Model, duration: float = 0.0) -> None:
         self.duration = duration
-        limits = {joint.name: joint.limits for joint in model.robot.joints}
-        names = model.names[:model.n_joints]
-        speed = np.array([limits[name].velocity if name in limits else 0.0 for name in names])
-        effort = np.array([limits[name].effort if name in limits else 0.0 for name in names])
+        speed, effort = model.joint_limits.velocity, model.joint_limits.effort
         self._speed = np.where(speed > 0.0, speed, np.inf)
         self._acceleration = np.where(effort > 0.0, SHARE_OF_LIMIT * effort
                                       / largest_joint_inertia(model), np.inf)
