@@ -6,6 +6,7 @@ architecture.md shows both). Other packages use the public surface of a package 
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -169,3 +170,16 @@ def test_folders_are_small(package):
     folders = Counter(path.parent for path in (ROOT / package / package).rglob('*.py')
                       if path.name != '__init__.py')
     assert {str(folder): count for folder, count in folders.items() if count > MOST_FILES} == {}
+
+
+def test_files_that_the_page_names_are_there():
+    text = (ROOT / 'doc' / 'architecture.md').read_text()
+    named = set(re.findall(r'`(flex_\w+/[\w/]+(?:\.py|/))`', text))
+    assert len(named) > 30
+    missing = []
+    for name in named:
+        package, _, rest = name.partition('/')
+        inside = ROOT / package / package / rest
+        if not inside.exists() and not (ROOT / name).exists():
+            missing.append(name)
+    assert missing == []
