@@ -111,4 +111,4 @@ def main(words: list[str]) -> int:
 if __name__ == '__main__':
     code = main(sys.argv[1:])
     sys.stdout.flush()
-    os._exit(code)       # taking the middleware apart may hang (see flex_dynamics/nodes/ending.py)
+    os._exit(code)       # taking the middleware apart may hang (see flex_ros/shutdown.py)

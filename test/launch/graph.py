@@ -32,7 +32,7 @@ def sim(**arguments: str) -> IncludeLaunchDescription:
 
 def keeper() -> Node:
     """A node that stays in this domain, and with it the middleware: to take that down while other
-    nodes come and go may hang (see flex_dynamics/nodes/ending.py), and here no alarm is set."""
+    nodes come and go may hang (see flex_ros/shutdown.py), and here no alarm is set."""
     domain = os.environ.get('ROS_DOMAIN_ID')
     if not KEEPERS or KEEPERS[-1][0] != domain:
         context = Context()

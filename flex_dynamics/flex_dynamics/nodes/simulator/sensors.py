@@ -49,8 +49,8 @@ class Readings(ABC):
 
     def look(self) -> None:
         """Look who reads."""
-        for outlet in self.publishers:
-            outlet.look()
+        for publisher in self.publishers:
+            publisher.look()
 
     def look_again(self, tick: int) -> None:
         """A reader who has come while time stands still gets the present reading too."""
@@ -80,7 +80,7 @@ class Readings(ABC):
     def _wanted(self) -> bool:
         if self.inner or self._delay.ticks:      # delayed readings are taken before one asks
             return bool(self.publishers)
-        return any(outlet.wanted for outlet in self.publishers)
+        return any(publisher.wanted for publisher in self.publishers)
 
 
 class Encoders(Readings):
@@ -200,9 +200,9 @@ class Imus(Readings):
 
     def _send(self, time: int) -> None:
         at = stamp(time)
-        for outlet, message in zip(self.publishers, self._messages, strict=True):
+        for publisher, message in zip(self.publishers, self._messages, strict=True):
             message.header.stamp = at
-            outlet.publish(message)
+            publisher.publish(message)
 
 
 def vector(values: np.ndarray) -> Vector3:
