@@ -74,6 +74,7 @@ SERVICES = {
 QUIT = SimulationState.STATE_QUITTING      # it ends the simulator, as it should
 SendGoal = FollowJointTrajectory.Impl.SendGoalService
 GOALS = 'control/follow_joint_trajectory/_action/send_goal'
+PROGRESS = 300.0       # s between two lines about it
 SAMPLE = 5.0           # s between two looks at the memory
 SETTLED = 0.3          # of the time, after which memory must not grow
 GROWTH = 8.0           # MB that a node may grow from then on, for caches and fragmentation
@@ -283,12 +284,16 @@ def run(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
             return [f'within 180 s no status of {sorted(set(NODES) - set(garbage.statuses))}, '
                     f'nobody reads {garbage.unread()}']
     garbage.begin()
-    began = look = time.monotonic()
+    began = look = told = time.monotonic()
     while time.monotonic() - began < seconds and not graph.dead():
         executor.spin_once(timeout_sec=0.1)
         if time.monotonic() >= look:
             look += SAMPLE
             graph.measure(time.monotonic() - began)
+        if time.monotonic() >= told:
+            told += PROGRESS
+            sizes = ', '.join(f'{name} {of[-1][1]:.1f}' for name, of in graph.sizes.items() if of)
+            print(f'after {(time.monotonic() - began) / 60.0:.0f} min, MB: {sizes}', flush=True)
     return report(graph, garbage, time.monotonic() - began)
 
 
