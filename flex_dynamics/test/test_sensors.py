@@ -5,8 +5,8 @@ from scipy.spatial.transform import Rotation
 from small_robots import EIY, EIZ, LENGTH, beam_robot
 
 from flex_description import load_robot
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model, Sensors, Wrench
-from flex_dynamics.simulation.sensors import quaternion
 
 GAUGES = ('<gauge name="top" x="0.3" y="0.02"/><gauge name="side" x="0.3" z="0.01"/>'
           '<gauge name="edge" x="1.1" y="-0.02" z="0.01"/>')
@@ -86,6 +86,6 @@ def test_quaternions_are_those_of_scipy_at_every_angle():
     turns = [*rng.normal(0.0, 2.0, (200, 3)), np.zeros(3), *(np.pi * np.eye(3))]
     for turn in turns:
         rotation = Rotation.from_rotvec(turn)
-        found = np.array(quaternion(rotation.as_matrix()))
+        found = np.array(quaternion_from_rotation(rotation.as_matrix()))
         assert abs(np.linalg.norm(found) - 1.0) < 1e-14 and found[3] >= 0.0
         assert abs(abs(found @ rotation.as_quat()) - 1.0) < 1e-12
