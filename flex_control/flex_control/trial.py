@@ -99,7 +99,7 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
     if not at_rest:
         robot.simulation.set_state(begin, np.zeros(plant.n))
     loop = ControlLoop(model, controller, trajectory)
-    sensors = _SensorReader(robot, noise or Noise()) if controller.needs_measurements else None
+    sensors = SensorReader(robot, noise or Noise()) if controller.needs_measurements else None
     count = round(duration / period)
     time = period * np.arange(count)
     q, v = np.zeros((count, plant.n)), np.zeros((count, plant.n))
@@ -127,7 +127,7 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
     return TrialResult(time, q, v, effort, wanted, tips)
 
 
-class _SensorReader:
+class SensorReader:
     """Readings of the plant's sensors, with noise of a fixed seed."""
 
     def __init__(self, plant: Plant, noise: Noise) -> None:

@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 
 from flex_control import ControlLoop, Splines, make_controller
-from flex_control.trial import Noise, _SensorReader
+from flex_control.trial import Noise, SensorReader
 from flex_description import load_robot
-from flex_dynamics import Model, Simulation
+from flex_dynamics import Model
+from flex_dynamics.simulation.plant import Drives, Plant
 
 PERIOD, STEP = 2e-3, 1e-3
 FOLDED, TURNED = [0.0, 0.52, 2.09, 0.52], [0.5, 0.9, 1.4, 0.9]
@@ -18,9 +19,10 @@ class Rig:
         self.model = Model(load_robot('cibicik_arm'))
         still = np.zeros((2, 4))
         self._trajectory = Splines([0.0, 2.0], [FOLDED, TURNED], still, still)
-        self._simulation = Simulation(self.model, STEP, q=self.model.statics(FOLDED)[0],
-                                      tolerance=1e-7)
-        self._sensors = _SensorReader(self.model, Noise())
+        still = np.zeros(4)
+        self._plant = Plant(self.model, STEP, round(PERIOD / STEP), Drives(still, still),
+                            np.array(FOLDED), deflected=True, stops=False)
+        self._sensors = SensorReader(self._plant, Noise())
         self._tick, self._commands = 0, []
         self.loop = ControlLoop(self.model, self._make(name), self._trajectory, switch_time=0.2)
 
@@ -34,16 +36,14 @@ class Rig:
 
     def run(self, seconds):
         """All efforts so far (k, 4) that were commanded."""
-        simulation, controller = self._simulation, self.loop.controller
+        plant, controller = self._plant, self.loop.controller
+        plant.drives = Drives(controller.drive_stiffness, controller.drive_damping)
         for _ in range(round(seconds / PERIOD)):
-            readings = self._sensors.read(simulation.q, simulation.v, self._commands[-1]
-                                          if self._commands else np.zeros(4), None)
-            effort = self.loop.step(PERIOD * self._tick, simulation.q, simulation.v,
-                                    measurements=readings)
+            effort = self.loop.step(PERIOD * self._tick, plant.q, plant.v,
+                                    measurements=self._sensors.read())
             wanted = controller.reference
-            simulation.set_servo(controller.drive_stiffness, controller.drive_damping,
-                                 wanted.position, wanted.velocity)
-            simulation.advance(round(PERIOD / STEP), effort)
+            plant.commands.accept_all(effort, wanted.position, wanted.velocity)
+            plant.advance()
             self._commands.append(effort)
             self._tick += 1
         return np.array(self._commands)
