@@ -156,7 +156,8 @@ class Plant:
         self.saturated += limited
         self._moved = True
         try:
-            simulation.count_steps(self.steps, status, sweeps, self._motors[rows.ACTING])
+            simulation.count_steps(self.steps, status, sweeps,
+                                   self._motors[rows.ACTING] if status else None)
         except DynamicsError:
             simulation.set_state(self._kept[0], self._kept[1])
             raise

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from flex_description.math import within
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION, Checked
@@ -229,7 +228,7 @@ class Simulation:
         # Called a thousand times a second with numbers of a kernel: the common case first.
         if (status or not steps.__class__ is status.__class__ is sweeps.__class__ is int
                 or not (0 <= steps <= MOST_COUNT and 0 <= sweeps <= MOST_COUNT)
-                or not self._is_effort(tau)):
+                or tau is not None):
             steps = checks.whole(steps, 'steps', 'a whole number of steps')
             status = checks.whole(status, 'status', 'what the kernel returned', NOT_CONVERGED)
             sweeps = checks.whole(sweeps, 'sweeps', 'a whole number of sweeps')
@@ -240,12 +239,6 @@ class Simulation:
                 raise DynamicsError(why_it_failed(self, status, efforts))
         self.sweeps += sweeps
         self.time += steps * self.step
-
-    def _is_effort(self, tau: ArrayLike | None) -> bool:
-        """Whether tau is an array (n_joints,) of float64 in its bounds, told in a microsecond."""
-        return (isinstance(tau, np.ndarray) and tau.__class__ is np.ndarray
-                and tau.dtype == np.float64 and tau.shape == (self._model.n_joints,)
-                and within(tau, checks.LARGEST))
 
     def _refuse_other_names(self, model: Model) -> None:
         known = getattr(self, '_model', model).names
