@@ -391,8 +391,8 @@ class TestSimulator(unittest.TestCase):
             found = [(when, bag.deserialize(data, c.msgtype).data) for c, when, data
                      in bag.messages([c for c in bag.connections if c.topic == '/counter'])]
         assert [number for _, number in found] == list(range(2000))
-        # When they came, in their order, not when the recorder took them (every 20 ms). The clock of
-        # the machine may be set while this runs, by less than that.
+        # When they came, in their order, not when the recorder took them (every 20 ms). The clock
+        # of the machine may be set while this runs, by less than that.
         assert began - SET <= found[0][0] < found[-1][0] <= ended + SET
 
     def test_z_a_recording_that_is_under_way_at_the_end(self):
