@@ -146,9 +146,11 @@ def test_the_budget_holds_for_sixteen_coordinates(budget):
     equations = derived('cibicik_arm_paper', 'dual_screw')
     start = time.process_time()
     simple = equations.simplify(budget)
-    assert time.process_time() - start < budget + 1.5
+    spent = time.process_time() - start
+    assert spent < budget + 1.5
     assert simple.total == 528 and simple.done < 528
-    assert simple.done > 100 if budget else simple.done < 20
+    # The budget is wall time, of which a busy machine gives this process a part only.
+    assert simple.done > 25 * min(spent, budget) if budget else simple.done < 20
     (q, v), = states(equations, 1)
     M, C, g = equations.function()(q, v)
     names = dict(zip((*equations.q, *equations.v), (*q, *v)))
