@@ -167,3 +167,14 @@ def test_a_model_holds_no_scratch_memory():
     answers(model, 0, None)
     model.statics(np.zeros(model.n_joints))
     assert pickle.dumps(model) == before
+
+
+def test_sections_that_were_asked_for_once_do_not_fill_the_memory():
+    model = Model(load_robot('lab_link'))
+    data = model.create_data()
+    q = np.full(model.n, 0.01)
+    stations = np.linspace(0.0, model.beam('link1').flexible.length, 2500)
+    last = [model.pose(q, 'link1', x, data)[1, 3] for x in stations]
+    assert len(data.sections) <= 1000
+    np.testing.assert_array_equal(last[:3], [model.pose(q, 'link1', x, data)[1, 3]
+                                             for x in stations[:3]])

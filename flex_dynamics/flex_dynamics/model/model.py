@@ -26,6 +26,7 @@ from flex_dynamics.model.loads import Loads, generalised_force
 from flex_dynamics.model.sections import BeamSections
 
 MODEL_ADVICE = 'Model(load_robot(...)) gives one'
+MOST_SECTIONS = 1000     # of beams that a Data keeps packed, for frames at x of a beam
 
 
 class Terms(NamedTuple):
@@ -186,6 +187,8 @@ class Model(ComposedModel):
         if station is not None:
             key = (node, station)
             if key not in scratch.sections:
+                if len(scratch.sections) >= MOST_SECTIONS:
+                    scratch.sections.clear()
                 scratch.sections[key] = pack_section(assembly.packed.fields[node], station)
             section = scratch.sections[key]
         pose, jacobian, rate = np.empty((4, 4)), np.empty((6, self._n)), np.empty((6, self._n))
