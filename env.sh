@@ -1,4 +1,4 @@
-# Source this from bash or zsh: everything of flex imports, and `ros2 launch` and `ros2 run` work.
+# Source this from bash or zsh: everything of flex imports, and `ros2` works.
 # On a machine without ROS 2, `ros2` and the launch packages are the small ones in bare/.
 
 if [ -n "${ZSH_VERSION:-}" ]; then

@@ -1,131 +1,36 @@
 #!/usr/bin/env python3
 """Makes this checkout ready to run: with the ROS 2 that is sourced, or with one from the index.
 
-Each step leaves a stamp that holds a hash of what it read, so that a second run does only what
-changed. Needs nothing but Python's own library.
+A second run does only what changed (setup_steps.py). Needs nothing but Python's own library.
 """
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import importlib.util
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-import sysconfig
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from setup_checks import require_path, require_tools
+from setup_steps import ROOT, STATE, SetupError, digest, run, step, together
+
 BARE = ROOT / 'bare'
 VENV = ROOT / '.venv'
-STATE = ROOT / 'build' / 'setup'
 PYTHON_PACKAGES = ('flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
                    'flex_bringup')
+KERNEL_PACKAGES = ('flex_description', 'flex_dynamics', 'flex_control')
 LACKING = ('tf2_msgs', 'control_msgs', 'simulation_interfaces')
 MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parser_py', 'xacro',
            'rosbags', 'domain_coordinator', 'pytest', 'hypothesis')
-ROSDEP = 'rosdep install --from-paths . --ignore-src -y'
-
-
-# What shells, make, CMake or lists of paths take for something else than a part of a name.
-SPECIAL = set('&;$#\'"`()<>|*?!\\:[]{}%\t\n\r')
-# What pip and apt-get say where there is no network, or no way through it.
-NO_NETWORK = re.compile(
-    r'Temporary failure in name resolution|Temporary failure resolving|Name or service not known|'
-    r'No address associated with hostname|Network is unreachable|No route to host|'
-    r'Connection refused|Connection timed out|ConnectTimeoutError|ReadTimeoutError|'
-    r'NameResolutionError|NewConnectionError|ProxyError|Cannot connect to proxy|Could not resolve')
-
-
-class SetupError(Exception):
-    """Something that the user has to put right; the text says how."""
-
-
-def require_path() -> None:
-    """Fail with one line if no build could work in this folder. Spaces and letters of any language
-    do work."""
-    wrong = sorted(SPECIAL & set(str(ROOT)))
-    if wrong:
-        raise SetupError(f'the path of this checkout, {str(ROOT)!r}, has '
-                         f'{" ".join(map(repr, wrong))}, which CMake and make cannot build in. '
-                         'Move it to a path without')
-
-
-def digest(paths: Iterable[Path], *also: object) -> str:
-    """Hash of files (name and content) and of whatever else decides a step's result."""
-    total = hashlib.sha256(repr(also).encode())
-    for path in sorted(paths):
-        total.update(os.fsencode(path) + b'\0' + path.read_bytes())
-    return total.hexdigest()
-
-
-def step(name: str, key: str, action: Callable[[], None]) -> bool:
-    """Run `action` unless it was done for the same `key`; true if it ran."""
-    stamp = STATE / f'{name}.stamp'
-    if stamp.exists() and stamp.read_text() == key:
-        return False
-    stamp.unlink(missing_ok=True)
-    action()
-    stamp.write_text(key)
-    return True
-
-
-def run(name: str, command: list[str], env: dict[str, str],
-        show: Callable[[str], str | None]) -> None:
-    """Run `command` with its output in a log; print what `show` makes of a line, if anything."""
-    log = STATE / f'{name}.log'
-    with log.open('w', encoding='utf-8') as out, subprocess.Popen(
-            command, cwd=ROOT, env=env, encoding='utf-8', errors='replace',
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                out.write(line)
-                said = show(line)
-                if said:
-                    print(f'  {said}', flush=True)
-        except KeyboardInterrupt:
-            process.terminate()      # a terminal tells it too, `kill` does not
-            raise
-    if process.returncode:
-        text = log.read_text(encoding='utf-8')
-        if found := NO_NETWORK.search(text):
-            raise SetupError(f'no network: packages could not be downloaded ({found[0]}). Connect '
-                             'this machine, or name a proxy (https_proxy) or a mirror '
-                             '(PIP_INDEX_URL), and run it again; all of the output is in '
-                             f'{log.relative_to(ROOT)}')
-        tail = '\n'.join(text.splitlines()[-25:])
-        raise SetupError(f'{tail}\n{name} failed (exit code {process.returncode}); '
-                         f'all of its output is in {log.relative_to(ROOT)}')
-
-
-def require_tools(for_ros: bool) -> None:
-    """Fail with one line that names every missing tool and the command that brings it."""
-    missing = []
-    compiler = os.environ.get('CXX') or 'c++'
-    if not any(map(shutil.which, (compiler.split()[0], 'g++', 'clang++'))):
-        missing.append(('a C++ compiler', 'g++'))
-    if not shutil.which('cmake'):
-        missing.append(('CMake', 'cmake'))
-    if not (shutil.which('make') or shutil.which('ninja')):
-        missing.append(('make', 'make'))
-    if for_ros:
-        if not shutil.which('colcon'):
-            missing.append(('colcon', 'python3-colcon-common-extensions'))
-    else:
-        if not all(map(importlib.util.find_spec, ('venv', 'ensurepip'))):
-            missing.append(("Python's venv module", 'python3-venv'))
-        if not Path(sysconfig.get_path('include'), 'Python.h').exists():
-            missing.append(('the headers of Python', 'python3-dev'))
-    if missing:
-        raise SetupError('missing: ' + ', '.join(what for what, _ in missing)
-                         + '. On Debian or Ubuntu: sudo apt install '
-                         + ' '.join(package for _, package in missing))
+# Templates in packages are no Python, so files that do not compile are no error.
+BYTE_CODE = ('import compileall, os, sysconfig; os.nice(10); '
+             'compileall.compile_dir(sysconfig.get_path("purelib"), maxlevels=40, quiet=2)')
+ROSDEP = 'PIP_BREAK_SYSTEM_PACKAGES=1 rosdep install --from-paths . --ignore-src -y'
 
 
 def venv_environment() -> dict[str, str]:
@@ -166,9 +71,10 @@ def install_wheels(requirements: list[Path]) -> None:
         # The files list everything that is needed. Without --no-deps older versions of pip look
         # again for what a package asks for with extras (`coverage[toml]`), find a release that is
         # newer than the pinned one, and stop because it has no hash.
+        # Byte code is made later, beside the build.
         run(path.stem, [str(VENV / 'bin' / 'python'), '-m', 'pip', 'install', '--require-hashes',
-                        '--no-deps', '--no-build-isolation', '--progress-bar', 'off',
-                        '-r', str(path)],
+                        '--no-deps', '--no-build-isolation', '--no-compile', '--progress-bar',
+                        'off', '-r', str(path)],
             venv_environment(), show)
     run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
         lambda line: line.strip())
@@ -260,24 +166,48 @@ def set_up() -> str:
     if not with_ros and step('venv', wheels_key, lambda: install_wheels(requirements)):
         done.append('installed the wheels')
     messages = [*interfaces, 'flex_msgs']
-    if step('interfaces', interface_key,
-            lambda: colcon('interfaces', messages, env, python)):
-        done.append(f'built {len(messages)} interface packages')
-    if step('packages', package_key,
-            lambda: colcon('packages', list(PYTHON_PACKAGES), env, python)):
-        done.append(f'built {len(PYTHON_PACKAGES)} Python packages')
     compiled = [ROOT / name / name for name in ('flex_dynamics', 'flex_control')]
     kernels_key = digest([path for folder in compiled for path in (
         *sources(folder / 'kernels', '*.py'), folder / 'warm_up.py')], wheels_key)
-    if step('kernels', kernels_key, lambda: warm_up(env)):
-        done.append('compiled the kernels')
+
+    def build() -> None:
+        if step('interfaces', interface_key,
+                lambda: colcon('interfaces', messages, env, python)):
+            done.append(f'built {len(messages)} interface packages')
+        if step('packages', package_key,
+                lambda: colcon('packages', list(PYTHON_PACKAGES), env, python)):
+            done.append(f'built {len(PYTHON_PACKAGES)} Python packages')
+
+    def compile_kernels() -> None:
+        if step('kernels', kernels_key, lambda: warm_up(env, python)):
+            done.append('compiled the kernels')
+
+    def make_byte_code() -> None:
+        if not with_ros:
+            step('byte-code', wheels_key, lambda: run(
+                'byte-code', [python, '-c', BYTE_CODE], env, lambda line: None))
+
+    together(build, compile_kernels, make_byte_code)
     what = ', '.join(done) + f' in {time.monotonic() - began:.0f} s' if done else 'up to date'
     return f'set-up: {place}; {what}'
 
 
-def warm_up(env: dict[str, str]) -> None:
-    run('kernels', ['bash', '-c', '. ./env.sh && python3 -m flex_dynamics.warm_up && '
-                    'python3 -m flex_control.warm_up'], env, lambda line: line.strip())
+def warm_up(env: dict[str, str], python: str) -> None:
+    """Compile the kernels from the sources, beside the build of the packages: in two processes, of
+    which each compiles what the other does not."""
+    print('compiling the numerical kernels (once; about a minute)', flush=True)
+    paths = [*(str(ROOT / name) for name in KERNEL_PACKAGES), env.get('PYTHONPATH', '')]
+    env = dict(env, PYTHONPATH=os.pathsep.join(filter(None, paths)))
+
+    def part(name: str, *command: str) -> None:
+        run(f'kernels-{name}', [python, '-m', *command], env,
+            lambda line: line.strip() if ' compiled in ' in line else None)
+
+    def terms() -> None:
+        part('terms', 'flex_dynamics.warm_up', 'terms')
+        part('control', 'flex_control.warm_up')
+
+    together(lambda: part('motion', 'flex_dynamics.warm_up', 'motion'), terms)
 
 
 def browser() -> str:
@@ -300,6 +230,10 @@ def browser() -> str:
 
 def work(what: list[str]) -> None:
     """Do what the command line asks for, alone in this checkout."""
+    if what not in ([], ['browser'], ['peers']):
+        raise SetupError('expected no argument (ROS, packages and kernels), "browser" (for the '
+                         'tests of the viewer) or "peers" (programs to compare with), found '
+                         f'{" ".join(what)!r}')
     STATE.mkdir(parents=True, exist_ok=True)
     with (STATE / 'lock').open('w') as lock:
         try:

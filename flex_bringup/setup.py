@@ -15,7 +15,7 @@ setup(
         ('share/ament_index/resource_index/packages', ['resource/flex_bringup']),
         ('share/flex_bringup', ['package.xml']),
         ('share/flex_bringup/launch', sorted(glob('launch/*.launch.py'))),
-        ('share/flex_bringup/config', sorted(glob('config/*.yaml'))),
+        ('share/flex_bringup/config', sorted(glob('config/*.*'))),
         ('share/flex_bringup/rviz', sorted(glob('rviz/*.rviz'))),
     ],
     install_requires=[
@@ -28,6 +28,7 @@ setup(
         'numpy',
         'pyyaml',
     ],
+    extras_require={'test': ['pytest']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
         'console_scripts': [

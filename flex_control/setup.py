@@ -14,7 +14,9 @@ setup(
         ('share/ament_index/resource_index/packages', ['resource/flex_control']),
         ('share/flex_control', ['package.xml']),
     ],
-    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'numpy', 'scipy'],
+    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'numba', 'numpy',
+                      'scipy'],
+    extras_require={'test': ['pytest', 'hypothesis']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
         'console_scripts': [

@@ -18,10 +18,13 @@ setup(
         ('share/flex_description/robots', sorted(glob('flex_description/robots/*.*'))),
     ],
     install_requires=['numpy', 'scipy', 'pyyaml', 'xacro'],
+    extras_require={'test': ['pytest', 'hypothesis']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
         'console_scripts': [
             'describe = flex_description.commands.describe:main',
+            'suggest = flex_description.commands.suggest:main',
+            'lump = flex_description.commands.lump:main',
         ],
     },
 )

@@ -15,6 +15,7 @@ setup(
         ('share/flex_dynamics', ['package.xml']),
     ],
     install_requires=['flex-description==0.1.0', 'numba', 'numpy', 'scipy', 'sympy'],
+    extras_require={'test': ['pytest', 'hypothesis']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
         'console_scripts': [

@@ -16,5 +16,6 @@ setup(
         ('share/flex_ros', ['package.xml']),
     ],
     install_requires=['numba', 'numpy', 'rosbags'],
+    extras_require={'test': ['pytest']},  # colcon test runs what it finds here
     zip_safe=False,
 )

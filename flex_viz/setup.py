@@ -15,8 +15,11 @@ setup(
         ('share/flex_viz', ['package.xml']),
     ],
     install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'flex-ros==0.1.0',
-                      'matplotlib', 'numpy', 'pillow'],
-    extras_require={'viewer': ['viser~=1.1.1']},      # no rosdep key; the viewer's error names it
+                      'matplotlib', 'numpy', 'pillow', 'scipy'],
+    extras_require={
+        'test': ['pytest'],  # colcon test runs what it finds here
+        'viewer': ['viser~=1.1.1'],     # no rosdep key; the viewer's error names it
+    },
     zip_safe=False,
     entry_points={
         'console_scripts': [

@@ -11,6 +11,7 @@ from flex_dynamics import Model
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / 'bench'))
 
+import any_robot  # noqa: E402
 import controllers as table  # noqa: E402
 
 
@@ -51,3 +52,31 @@ def test_a_failed_trial_is_a_row_with_the_reason(capsys):
     lines = []
     assert table._tried('load', table.Entry('pd', 'pd'), fails, lines) is None
     assert lines == ['| pd | failed: no spring |'] and 'no spring' in capsys.readouterr().out
+
+
+def test_any_robot_has_twelve_robots_with_overlays_for_those_that_are_not_ours():
+    assert len(any_robot.OURS) >= 6 and len(any_robot.PUBLISHED) >= 6
+    for case in any_robot.PUBLISHED:
+        assert (any_robot.OVERLAYS / case.overlay).is_file()
+
+
+def test_a_robot_moves_is_pushed_and_loaded_and_a_refusal_is_a_row():
+    bench = any_robot.Bench(any_robot.Case('lab_link', 'lab_link', push=0.5, payload=0.05))
+    figures = bench.run('pid')
+    assert figures.settles and figures.frequency == pytest.approx(1.3, abs=0.1)
+    assert figures.held < 0.5 * figures.pushed           # the integral brings it back
+    assert '| pid | 1.3 |' in any_robot.row(bench.case, 'pid', figures)
+    with pytest.raises(ControlError, match='expected a spring') as refusal:
+        bench.run('elastic_joint')
+    shown = any_robot.row(bench.case, 'elastic_joint', f'refused: {refusal.value}')
+    assert '| refused: elastic_joint: expected a spring' in shown
+
+
+def test_the_trapezoid_has_a_third_of_each():
+    first, last = np.zeros(2), np.array([1.0, -0.5])
+    move = any_robot.trapezoid(first, last)
+    third = any_robot.MOVE / 3.0
+    for part, speed in ((0.5, 0.5), (1.5, 1.0), (2.5, 0.5)):
+        here = move.sample(any_robot.DEPARTURE + part * third)
+        assert np.allclose(here.velocity, speed * last / (2.0 * third))
+    assert np.allclose(move.sample(any_robot.ARRIVAL + 1e-9).position, last)

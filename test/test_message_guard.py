@@ -18,7 +18,7 @@ from flex_control.nodes.terms_input import FIELDS, TermsInput
 from flex_description import load_robot
 from flex_description.math import within
 from flex_dynamics import Model
-from flex_dynamics.nodes.simulator.payloads import total_mass
+from flex_dynamics.ros.simulator.payloads import total_mass
 from flex_dynamics.ros.state_subscription import StateSubscription
 from flex_dynamics.simulation.command_limits import CommandError, CommandLimits
 from flex_msgs.msg import DynamicsTerms, FlexState

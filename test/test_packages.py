@@ -1,5 +1,8 @@
 """What holds of every package: manifests, versions, licences, names that ROS and rosdep know."""
+import ast
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
@@ -11,6 +14,17 @@ PYTHON = ['flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex
           'flex_bringup']
 ORDER = ['flex_msgs', *PYTHON]
 VERSION = '0.1.0'
+# Keys of modules that have another name.
+KEYS = {'PIL': 'python3-pil', 'urdf_parser_py': 'urdfdom_py', 'rosbags': 'python3-rosbags-pip',
+        'mpl_toolkits': 'python3-matplotlib', 'llvmlite': 'python3-numba', **{
+            name: f'python3-{name}' for name in ('hypothesis', 'matplotlib', 'numba', 'numpy',
+                                                 'pytest', 'scipy', 'sympy')},
+        'yaml': 'python3-yaml'}
+# Modules that rosdep does not have: of the viewer in the browser, whose error names them.
+NO_KEY = {'flex_viz': {'viser', 'websockets', 'msgspec'}}
+# Prints the extras_require of a setup.py.
+DISTRIBUTION = ('import setuptools; from distutils.core import run_setup; '
+                'print(run_setup("setup.py", stop_after="init").extras_require)')
 
 # Keys that rosdep resolves for Jazzy on Ubuntu 24.04: packages of the distribution, then system
 # packages. A new dependency is looked up there before it is added here.
@@ -81,12 +95,51 @@ def test_entry_points_of_a_package_are_there(name):
 
 @pytest.mark.parametrize('name', PYTHON)
 def test_imports_are_declared(name):
-    """A ROS package that the sources import is named in the manifest."""
-    sources = [*(ROOT / name / name).rglob('*.py'), *(ROOT / name / 'launch').glob('*.py')]
-    imported = {module for path in sources for module in re.findall(
-        r'^\s*(?:from|import) (\w+)', path.read_text(), re.MULTILINE)}
-    of_ros = {key for key in ROSDEP if not key.startswith('python3')} | set(ORDER)
-    assert imported & of_ros - {name} <= set(dependencies(name))
+    """All that sources and tests import is named in the manifest, under the key of rosdep."""
+    folder = ROOT / name
+    own = {name, *(path.stem for path in (folder / 'test').rglob('*.py'))}
+    installed = {key for key, kind in declared(name) if kind in ('depend', 'exec_depend')}
+    for sources, known in (([*(folder / name).rglob('*.py'), *(folder / 'launch').glob('*.py')],
+                            installed), ((folder / 'test').rglob('*.py'), dependencies(name))):
+        missing = {module for path in sources for module in imported(path)
+                   if KEYS.get(module, module) not in known}
+        assert missing - own - NO_KEY.get(name, set()) == set()
+
+
+def imported(path):
+    """Modules that a file imports, without those of Python itself."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [
+            node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        yield from {name.split('.')[0] for name in names} - sys.stdlib_module_names
+
+
+def declared(name):
+    return [(element.text, element.tag) for element in manifest(name)
+            if element.tag.endswith('depend')]
+
+
+@pytest.mark.parametrize('name', PYTHON)
+def test_colcon_finds_the_tests(name):
+    """`colcon test` runs pytest only if setup.py names it, and reports success if it does not."""
+    run = subprocess.run([sys.executable, '-c', DISTRIBUTION], cwd=ROOT / name, text=True,
+                         capture_output=True, timeout=120, check=True)
+    extras = ast.literal_eval(run.stdout.splitlines()[-1])
+    assert 'pytest' in extras['test']
+    keys = {KEYS.get(module, f'python3-{module}') for module in extras['test']}
+    assert keys <= set(dependencies(name))
+
+
+@pytest.mark.parametrize('name', ORDER)
+def test_files_that_a_release_needs(name):
+    root = manifest(name)
+    licence = ROOT / name / root.find('license').get('file')
+    assert licence.read_text() == (ROOT / 'LICENSE').read_text()
+    assert root.findtext('author')
+    lines = (ROOT / name / 'CHANGELOG.rst').read_text().splitlines()
+    title = f'Changelog for package {name}'
+    assert lines[:3] == ['^' * len(title), title, '^' * len(title)]
+    assert 'Forthcoming' in lines or any(line.startswith(f'{VERSION} (') for line in lines)
 
 
 @pytest.mark.parametrize('path', sorted((ROOT / 'flex_msgs').glob('*/*.[ms][sr][gv]')),

@@ -12,8 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+PARTS = ('setup_steps', 'setup_checks')      # of bare/setup.py
 # What a command needs besides the compiler and CMake, each found by its own path.
 TOOLS = ['bash', 'sh', 'make', 'env', 'git', 'sed', 'dirname', 'uname', 'cat']
+
+
+@pytest.fixture(autouse=True)
+def scripts_import_each_other(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / 'bare')
+    for name in PARTS:
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
 
 def module(name):
@@ -49,7 +57,7 @@ def environment(folder, **env):
 
 def make(folder, target, **env):
     return subprocess.run(['make', target], cwd=folder, text=True, capture_output=True,
-                          env=environment(folder, **env), timeout=60)
+                          env=environment(folder, **env), timeout=300)
 
 
 @pytest.fixture
@@ -118,7 +126,7 @@ def test_ctrl_c_ends_in_one_line(ready_copy, moment):
                 silent.settimeout(120.0)
                 silent.accept()[0].close()      # pip asks: the venv is there
             os.killpg(process.pid, signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=300)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -135,7 +143,7 @@ def test_a_read_only_checkout_is_told_in_one_line(bare_copy):
             '    raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)\n'
             'os.mkdir = refuse; import setup; sys.exit(setup.main())')
     done = subprocess.run([sys.executable, '-c', code], cwd=bare_copy, text=True,
-                          capture_output=True, env=environment(bare_copy), timeout=60)
+                          capture_output=True, env=environment(bare_copy), timeout=300)
     assert done.returncode == 1
     said = one_line(done.stderr)
     assert 'Read-only file system' in said and str(bare_copy / 'build') in said
@@ -156,7 +164,7 @@ def test_paths_that_no_build_works_in_are_told_in_one_line(bare_copy, name):
     place.mkdir()
     shutil.copytree(bare_copy / 'bare', place / 'bare')
     done = subprocess.run([sys.executable, 'bare/setup.py'], cwd=place, text=True,
-                          capture_output=True, env=environment(bare_copy), timeout=60)
+                          capture_output=True, env=environment(bare_copy), timeout=300)
     assert done.returncode == 1
     assert 'the path of this checkout' in one_line(done.stderr)
 
@@ -173,7 +181,9 @@ def test_a_path_with_spaces_and_letters_of_any_language_works(tmp_path, monkeypa
     (place / 'build' / 'setup').mkdir(parents=True)
     setup = module('setup')
     for name in ('ROOT', 'BARE', 'VENV', 'STATE'):
-        monkeypatch.setattr(setup, name, place / getattr(setup, name).relative_to(ROOT))
+        for part in (setup, *map(sys.modules.get, PARTS)):
+            if hasattr(part, name):
+                monkeypatch.setattr(part, name, place / getattr(part, name).relative_to(ROOT))
     env = setup.venv_environment() if bare else dict(os.environ)
     python = str(place / '.venv' / 'bin' / 'python') if bare else sys.executable
     setup.require_path()
@@ -208,6 +218,14 @@ def test_scripts_of_a_python_with_a_space_in_its_path_start(tmp_path, head):
     good.write_text(f'#!/usr/bin/python3\n{body}')
     setup.mend_script(good)
     assert good.read_text() == f'#!/usr/bin/python3\n{body}'
+
+
+def test_unknown_arguments_set_nothing_up(monkeypatch, capsys):
+    setup = module('setup')
+    monkeypatch.setattr('sys.argv', ['setup.py', '--help'])
+    monkeypatch.setattr(setup, 'set_up', lambda: pytest.fail('it was set up'))
+    assert setup.main() == 1
+    assert 'expected no argument' in one_line(capsys.readouterr().err)
 
 
 def test_help_explains_every_target():
@@ -259,6 +277,26 @@ def test_a_step_runs_again_only_when_what_it_read_changed(tmp_path, monkeypatch)
     with pytest.raises(setup.SetupError):
         setup.step('x', 'other', fail)
     assert setup.step('x', 'other', lambda: None), 'a step that failed must run again'
+
+
+def test_an_error_of_one_action_ends_those_beside_it(tmp_path, monkeypatch):
+    steps, ended = module('setup_steps'), []
+    monkeypatch.setattr(steps, 'ROOT', tmp_path)
+    monkeypatch.setattr(steps, 'STATE', tmp_path)
+
+    def wait():
+        try:
+            steps.run('wait', ['sleep', '600'], dict(os.environ), lambda line: None)
+        except steps.SetupError as error:
+            ended.append(str(error))
+
+    def fail():
+        raise steps.SetupError('no')
+
+    with pytest.raises(steps.SetupError, match='^no$'):
+        steps.together(wait, fail)
+    assert len(ended) == 1 and f'exit code {-signal.SIGTERM}' in ended[0]
+    assert not steps.RUNNING
 
 
 def test_links_to_files_that_are_gone_do_not_stop_a_build(tmp_path):

@@ -8,8 +8,8 @@ from sensor_msgs.msg import JointState
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
 from flex_dynamics.nodes.push import read_arguments
-from flex_dynamics.nodes.simulator.commands import CommandReader
-from flex_dynamics.nodes.simulator.wrenches import Push, forget_past, place
+from flex_dynamics.ros.simulator.commands import CommandReader
+from flex_dynamics.ros.simulator.wrenches import Push, forget_past, place
 
 
 def test_commands_are_read_whatever_their_shape():

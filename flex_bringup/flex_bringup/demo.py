@@ -39,7 +39,8 @@ class Graph:
         params = Path(get_package_share_directory('flex_bringup'), 'config',
                       'cibicik_manoeuvre.yaml')
         command = ['ros2', 'launch', 'flex_bringup', 'sim.launch.py', f'robot:={ROBOT}',
-                   f'params_file:={params}', 'sync:=lockstep', 'paused:=true', 'headless:=true']
+                   f'params_file:={params}', 'controller:=pd', 'sync:=lockstep',
+                   'paused:=true', 'headless:=true']
         print(' '.join(command), flush=True)
         self._log = log
         self._show = True

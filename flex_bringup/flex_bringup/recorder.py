@@ -68,11 +68,14 @@ class Recorder(Node):
             for at, data in some.items():
                 with contextlib.suppress(DecodeError):
                     heard[name][at] = decode(data, TOPICS[name])
+        driven = None
         for at, state in heard['flex_state'].items():
+            driven = int(state.joint_count)
             self.names = list(state.name)
             self.states[at] = np.array([state.position, state.velocity])
         for at, joints in heard['joint_states'].items():
-            self.efforts[at] = np.array(joints.effort)
+            # Joints that follow others (<mimic>) come last and have no motor.
+            self.efforts[at] = np.array(joints.effort)[:driven]
         for at, command in heard['joint_commands'].items():
             self.commands[at] = np.array(command.effort)
         for at, report in heard['control/controller_state'].items():

@@ -8,8 +8,8 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
+from flex_bringup.launch_arguments import QUIET, load_robot_once
 from flex_bringup.rviz_view import write_view
-from flex_description import load_robot
 
 
 def rviz_installed() -> bool:
@@ -22,8 +22,7 @@ def rviz_installed() -> bool:
 
 def check_robot(context: LaunchContext) -> None:
     """Load the robot before any node does: a mistake in it is told once."""
-    robot = load_robot(LaunchConfiguration('robot').perform(context),
-                       LaunchConfiguration('overlay').perform(context) or None)
+    robot = load_robot_once(context)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
     if LaunchConfiguration('use_rviz').perform(context) == 'true':
         context.launch_configurations['rviz_config'] = write_view(robot)
@@ -34,14 +33,16 @@ def generate_launch_description() -> LaunchDescription:
     use_rviz = LaunchConfiguration('use_rviz')
     model = {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str),
              'overlay': ParameterValue(LaunchConfiguration('overlay'), value_type=str)}
+    also = {**model, **QUIET}          # the node modes logs the warnings about the robot for all
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='cibicik_arm',
                               description='URDF or xacro file, or the name of a bundled robot'),
         DeclareLaunchArgument('overlay', default_value='',
                               description='YAML file that makes links of the robot flexible'),
         DeclareLaunchArgument('pose', default_value='',
-                              description="joint positions, rad or m, one a joint: '0 0.5 1 0.5'; "
-                                          'empty: all at zero'),
+                              description="joint positions, rad or m, one a joint: '0 0.5 1 "
+                                          "0.5', or joint=value pairs; empty: zero where the "
+                                          'limits allow it, else the middle of the range'),
         DeclareLaunchArgument('joints', default_value='locked', choices=['locked', 'free'],
                               description='whether the joints are held or let go'),
         DeclareLaunchArgument('mode', default_value='1', description='which one, from the lowest'),
@@ -60,16 +61,16 @@ def generate_launch_description() -> LaunchDescription:
                  'mode': ParameterValue(LaunchConfiguration('mode'), value_type=int),
                  'swing': ParameterValue(LaunchConfiguration('swing'), value_type=float)}]),
         Node(package='flex_viz', executable='markers', name='markers', output='screen',
-             parameters=[model, {'tip_path': 0.0}]),
+             parameters=[also, {'tip_path': 0.0}]),
         # The frames that RViz' fixed frame, TF and RobotModel need.
         Node(package='flex_viz', executable='state_publisher', name='state_publisher',
-             output='screen', parameters=[model], condition=IfCondition(use_rviz)),
+             output='screen', parameters=[also], condition=IfCondition(use_rviz)),
         Node(package='rviz2', executable='rviz2', name='rviz2', output='screen',
              arguments=['-d', LaunchConfiguration('rviz_config'),
                         '-f', LaunchConfiguration('root_link')],
              condition=IfCondition(use_rviz)),
         Node(package='flex_viz', executable='viewer', name='viewer', output='screen',
-             parameters=[model, {'port': ParameterValue(LaunchConfiguration('port'),
-                                                        value_type=int)}],
+             parameters=[also, {'port': ParameterValue(LaunchConfiguration('port'),
+                                                       value_type=int)}],
              condition=UnlessCondition(use_rviz)),
     ])

@@ -2,34 +2,56 @@
 
 Names are relative, so that `namespace` holds a robot: under one, tf and the clock are its own too
 (/tf, /tf_static and /clock become relative names); only /diagnostics is shared, as ROS has it.
-Arguments win over `params_file`, which is for everything that is not an argument.
+Arguments win over `params_file`, which is for everything that is not an argument and wins over
+config/default.yaml.
 """
 from importlib.metadata import entry_points
+from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
-from launch.conditions import IfCondition, UnlessCondition
+from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, PythonExpression
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from flex_bringup.launch_arguments import (
+    QUIET,
+    check_params_file,
+    driver,
+    load_robot_once,
+    start_arguments,
+    start_positions,
+)
 from flex_bringup.rviz_view import write_view
-from flex_description import load_robot
 
-SHARE = FindPackageShare('flex_bringup')
+DEFAULTS = PathJoinSubstitution([FindPackageShare('flex_bringup'), 'config', 'default.yaml'])
 BOOLEANS = ['true', 'false']
 CONTROLLERS = sorted({point.name for point in entry_points(group='flex_control.controllers')})
 
 
-def check_robot(context: LaunchContext) -> None:
-    """Load the robot once before any node does: a mistake in it is then told once."""
-    robot = load_robot(LaunchConfiguration('robot').perform(context),
-                       LaunchConfiguration('overlay').perform(context) or None)
+def start_simulator(context: LaunchContext, parameters: list[Any],
+                    controlled: dict[str, Any], **required: Any) -> list[Node]:
+    """Check robot, params_file and start once before any node does; then the simulator, alone or
+    with the control node in its process."""
+    defaults = DEFAULTS.perform(context)
+    given = LaunchConfiguration('params_file').perform(context)
+    context.launch_configurations['params_file'] = given or defaults
+    check_params_file(given or defaults)
+    robot = load_robot_once(context)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
     if (LaunchConfiguration('use_rviz').perform(context),
             LaunchConfiguration('headless').perform(context)) == ('true', 'false'):
         context.launch_configurations['rviz_config'] = write_view(robot)
+    start = start_positions(context, robot)
+    parameters = [*parameters, {'driver': driver(context)}, *([start] if start else [])]
+    if LaunchConfiguration('in_process').perform(context) == 'true':
+        # Two nodes, simulator and control: one name would be given to both.
+        return [Node(package='flex_control', executable='controlled_simulator',
+                     parameters=[*parameters, controlled], **required)]
+    return [Node(package='flex_dynamics', executable='simulator', name='simulator',
+                 parameters=parameters, **required)]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -39,6 +61,7 @@ def generate_launch_description() -> LaunchDescription:
         'overlay': ParameterValue(LaunchConfiguration('overlay'), value_type=str),
         'order': LaunchConfiguration('order'),
     }
+    also = {**model, **QUIET}          # the simulator logs the warnings about the robot for all
     sim_time = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'),
                                                value_type=bool)}
     simulated = {
@@ -51,7 +74,7 @@ def generate_launch_description() -> LaunchDescription:
         'controller': ParameterValue(LaunchConfiguration('controller'), value_type=str),
         'drive_node': 'simulator',
     }
-    params_file = LaunchConfiguration('params_file')
+    files = [DEFAULTS, LaunchConfiguration('params_file')]      # the latter wins
     common = {
         'namespace': LaunchConfiguration('namespace'),
         'output': 'screen',
@@ -74,18 +97,26 @@ def generate_launch_description() -> LaunchDescription:
             'order', default_value='second', choices=['first', 'second'],
             description='deformation field: second order (with foreshortening) or first'),
         DeclareLaunchArgument(
-            'controller', default_value='pd', choices=CONTROLLERS,
+            'controller', default_value='pid', choices=CONTROLLERS,
             description='name of an installed controller'),
         DeclareLaunchArgument(
             'control', default_value='true', choices=BOOLEANS,
-            description='start the control node; false: joint_commands come from elsewhere'),
+            description='start the control node; false: joint_commands come from elsewhere (see '
+                        'driver)'),
+        DeclareLaunchArgument(
+            'driver', default_value='auto', choices=['auto', 'answering', 'independent'],
+            description='what sends joint_commands: a node that answers each state, as the '
+                        'control node does, or one with its own schedule, such as ros2_control; '
+                        'auto: independent with control:=false'),
         DeclareLaunchArgument(
             'in_process', default_value='false', choices=BOOLEANS,
             description='simulator and control node in one process, no topic between them: the '
                         'same motion, faster; with sync:=lockstep as fast as it can'),
         DeclareLaunchArgument(
-            'params_file', default_value=PathJoinSubstitution([SHARE, 'config', 'default.yaml']),
-            description='YAML file with further parameters of the nodes'),
+            'params_file', default_value='',
+            description='YAML file with further parameters of the nodes, which win over those of '
+                        'config/default.yaml; empty: none'),
+        *start_arguments(),
         DeclareLaunchArgument(
             'namespace', default_value='', description='namespace of the robot; empty: none'),
         DeclareLaunchArgument(
@@ -111,27 +142,20 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'log_level', default_value='info', choices=['debug', 'info', 'warn', 'error', 'fatal'],
             description='least severity that nodes print'),
-        OpaqueFunction(function=check_robot),
-
-        Node(package='flex_dynamics', executable='simulator', name='simulator', **required,
-             condition=UnlessCondition(LaunchConfiguration('in_process')),
-             parameters=[params_file, model, simulated]),
-        # Two nodes, simulator and control: one name would be given to both.
-        Node(package='flex_control', executable='controlled_simulator', **required,
-             condition=IfCondition(LaunchConfiguration('in_process')),
-             parameters=[params_file, model, simulated, controlled]),
+        OpaqueFunction(function=start_simulator, args=[[*files, model, simulated], controlled],
+                       kwargs=required),
         Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
-             parameters=[params_file, model, sim_time]),
+             parameters=[*files, also, sim_time]),
         Node(package='flex_control', executable='control', name='control', **required,
              condition=IfCondition(PythonExpression([
                  "'", LaunchConfiguration('control'), "' == 'true' and '",
                  LaunchConfiguration('in_process'), "' == 'false'"])),
-             parameters=[params_file, model, sim_time, controlled]),
+             parameters=[*files, also, sim_time, controlled]),
         # Stamps are those of the states: the clock, which would wake them often, is not needed.
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
-             parameters=[params_file, model]),
+             parameters=[*files, also]),
         Node(package='flex_viz', executable='markers', name='markers', **common,
-             parameters=[params_file, model], condition=windows),
+             parameters=[*files, also], condition=windows),
         Node(package='rviz2', executable='rviz2', name='rviz2', **common,
              arguments=['-d', LaunchConfiguration('rviz_config'),
                         '-f', LaunchConfiguration('root_link')],

@@ -14,7 +14,8 @@ def finish(pieces: Pieces[Result]) -> Result:
         while True:
             next(pieces)
     except StopIteration as end:
-        return end.value
+        result: Result = end.value
+        return result
 
 
 class Job(Generic[Result]):

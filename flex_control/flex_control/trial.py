@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flex_control.controllers import Controller
 from flex_control.errors import ControlError
@@ -12,6 +13,7 @@ from flex_control.estimators.measurements import Measurements
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
 from flex_dynamics import Loads, Model, Sensors
+from flex_dynamics.simulation.command_limits import driven_places
 from flex_dynamics.simulation.plant import Drives, Plant
 
 
@@ -46,7 +48,8 @@ class TrialResult:
 
     def joint_error(self) -> np.ndarray:
         """Wanted less true joint positions (k, n_joints)."""
-        return self.wanted - self.q[:, :self.wanted.shape[1]]
+        error: np.ndarray = self.wanted - self.q[:, :self.wanted.shape[1]]
+        return error
 
     def vibration(self, start: float, end: float) -> float:
         """Largest distance (m) of the tip from its mean place between start and end (s)."""
@@ -63,8 +66,9 @@ class TrialResult:
 
 
 def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *,
-              plant: Model | None = None, start=None, period: float = 1e-3, step: float = 5e-4,
-              drive_stiffness=None, drive_damping=None,
+              plant: Model | None = None, start: ArrayLike | None = None,
+              period: float = 1e-3, step: float = 5e-4,
+              drive_stiffness: ArrayLike | None = None, drive_damping: ArrayLike | None = None,
               loads: Callable[[float], Loads | None] | None = None, noise: Noise | None = None,
               tip: str = 'tool') -> TrialResult:
     """Run a controller for `duration` (s), sampled every `period` (s), its efforts held between.
@@ -85,6 +89,7 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
         raise ControlError(f'period: expected a multiple of the step {step:g} s, found '
                            f'{period:g} s')
     joints = model.n_joints
+    driven = np.array(driven_places(plant), dtype=int)     # a floating base has no motors
     stiffness, damping = (np.broadcast_to(np.asarray(own if given is None else given, dtype=float),
                                           joints)
                           for given, own in zip((drive_stiffness, drive_damping),
@@ -118,10 +123,12 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
         command = loop.step(time[k], *seen, measurements=readings)
         target = controller.reference
         wanted[k] = target.position
-        robot.commands.accept_all(command, target.position, target.velocity)
+        robot.commands.accept_all(command[driven], target.position[driven],
+                                  target.velocity[driven])
         position, velocity = robot.joints()
         effort[k] = (robot.commands.effort + stiffness * (robot.commands.position - position)
                      + damping * (robot.commands.velocity - velocity))
+        effort[k][np.isnan(effort[k])] = 0.0       # a base without drives
         robot.advance()
     tips = np.array([plant.pose(row, tip)[:3, 3] for row in q])
     return TrialResult(time, q, v, effort, wanted, tips)

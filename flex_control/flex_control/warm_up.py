@@ -1,14 +1,14 @@
-"""Compile the controllers' kernels once, so that no robot waits for them: `make setup` runs it."""
+"""Compile the controllers' kernels once, so that no robot waits for them: `make setup` runs it,
+while the packages are built: no controller can be found by its name yet."""
 from __future__ import annotations
 
-from flex_control.controllers import controller_class
-from flex_description import load_robot
-from flex_dynamics import Model
+from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_efforts
+from flex_dynamics.kernels.base.handle import prepare
 
 
 def warm_up() -> None:
-    """Make every controller that has a kernel; the compiled code lands in numba's cache."""
-    controller_class('feedback_linearization')(Model(load_robot('lab_link')))
+    """Compile every kernel of this package into numba's cache."""
+    prepare(linearizing_efforts, *SIGNATURE)
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@ from flex_control import PD, ControlError, MinimumJerk, Reference, SetPoints, co
 from flex_control.controllers.computed_torque import ComputedTorque
 from flex_control.controllers.feedback_linearization import FeedbackLinearization
 from flex_control.controllers.sampled_loop import sampled_loop, sampling_problem
+from flex_control.design.gains import first_frequency
 from flex_control.design.zero_dynamics import zeros
 from flex_control.shaping import Shaped, Shaper
 from flex_control.trial import run_trial
@@ -30,12 +31,16 @@ def test_they_are_installed_under_their_names():
     assert controller_class('feedback_linearization') is FeedbackLinearization
 
 
+@pytest.mark.parametrize('damping', [0.0, 0.2])
 @pytest.mark.parametrize('name', ['cibicik_arm', 'flexible_tree', 'ur5'])
-def test_feedback_linearization_gives_linear_errors_on_the_exact_model(name):
-    """a_j = a_d + 2 z w e' + w^2 e, at any state of joints and links, whatever they do."""
+def test_feedback_linearization_gives_linear_errors_on_the_exact_model(name, damping):
+    """a_j = a_d + 2 z w e' + w^2 e + 2 d w_1 M_jj^-1 M_je v_e, at any state of joints and
+    links."""
     model = Model(load_robot(name))
     joints = model.n_joints
-    controller = FeedbackLinearization(model, {'bandwidth': 7.0, 'damping_ratio': 0.6})
+    controller = FeedbackLinearization(model, {'bandwidth': 7.0, 'damping_ratio': 0.6,
+                                               'vibration_damping': damping})
+    first = first_frequency(model) if model.n > joints else 0.0
     rng = np.random.default_rng(2)
     for _ in range(3):
         q, v = rng.normal(size=(2, model.n)) * 0.5
@@ -47,18 +52,32 @@ def test_feedback_linearization_gives_linear_errors_on_the_exact_model(name):
         a = model.forward_dynamics(q, v, controller.update(0.0, 0.0))
         law = (wanted.acceleration + 2 * 0.6 * 7.0 * (wanted.velocity - v[:joints])
                + 49.0 * (wanted.position - q[:joints]))
+        M = controller.terms.M
+        law += 2.0 * damping * first * np.linalg.solve(M[:joints, :joints],
+                                                       M[:joints, joints:] @ v[joints:])
         assert np.allclose(a[:joints], law, rtol=1e-7, atol=1e-7 * np.abs(law).max())
 
 
 def test_feedback_linearization_on_a_sampled_robot(link):
     """Errors at the start die as e'' + 2 w e' + w^2 e = 0 says, while the link rings."""
-    controller = FeedbackLinearization(link, {'bandwidth': 8.0})
+    controller = FeedbackLinearization(link, {'bandwidth': 8.0, 'vibration_damping': 0.0})
     start = link.statics([0.2])[0]
     result = run_trial(controller, MinimumJerk([0.0], [0.5], 0.5, 0.2), 0.6, start=start,
                        period=2e-4, step=1e-4, tip='payload')
     t = result.time
     assert np.abs(-result.joint_error()[:, 0] - 0.2 * (1.0 + 8.0 * t) * np.exp(-8.0 * t)
                   ).max() < 1e-3
+
+
+def test_feedback_linearization_damps_the_vibration_of_a_link(link):
+    """The undamped link rings on with locked joints; by the motion of its joint it comes to
+    rest."""
+    left = []
+    for damping in (0.0, 0.2):
+        controller = FeedbackLinearization(link, {'vibration_damping': damping})
+        result = run_trial(controller, MinimumJerk([0.0], [0.5], 1.0, 0.1), 5.0, tip='payload')
+        left.append(result.vibration(4.0, 5.0))
+    assert left[1] < 0.2 * left[0]
 
 
 def test_computed_torque_is_the_inverse_dynamics_of_a_link_that_bends(link):
@@ -141,7 +160,8 @@ def test_feedback_linearization_needs_a_fast_loop_or_drives_that_damp(arm):
 def test_feedback_linearization_follows_at_the_rates_of_the_nodes(arm, period, step, most):
     """At 500 Hz with coarse steps the integrator lets the light wrist ring on its drive."""
     motion = MinimumJerk([0.0, 0.52, 2.09, 0.52], [0.78, 1.04, 1.04, 1.04], 1.2, start=0.1)
-    result = run_trial(FeedbackLinearization(arm), motion, 2.4, period=period, step=step)
+    controller = FeedbackLinearization(arm, {'vibration_damping': 0.0})
+    result = run_trial(controller, motion, 2.4, period=period, step=step)
     error = np.abs(result.joint_error())
     assert error.max() < most
     assert error[result.between(2.3, 2.4)].max() < 2e-3

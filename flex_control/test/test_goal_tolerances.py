@@ -81,3 +81,13 @@ def test_what_comes_late_from_before_a_reset_is_not_taken_for_what_is_to_come():
     values.clear()
     values.put(3_000_000_000, 'old')
     assert values.at(3_000_000_000) is None
+
+
+def test_the_monitor_keeps_duration_and_largest_error():
+    monitor = GoalMonitor(MOTION, Tolerances(NONE, NONE, NONE, NONE), ('slide', 'elbow'),
+                          ('m', 'rad'))
+    assert monitor.duration == 0.0 and monitor.largest_error() == 'none yet'
+    for time, off in ((1.0, [0.0, 0.1]), (1.5, [-0.25, 0.0]), (2.25, [0.0, 0.2])):
+        wanted = MOTION.sample(time)
+        monitor.judge(time, wanted, wanted.position + off, wanted.velocity)
+    assert monitor.duration == 1.25 and monitor.largest_error() == '0.25 m (slide)'

@@ -115,7 +115,7 @@ def test_the_upright_arm_is_held_and_leaves_its_pose(arm, name):
 
 
 @pytest.mark.parametrize('given, words', [
-    ({'tip_error': 0.0}, 'tip_error: expected 0.001 to'),
+    ({'tip_error': -1.0}, 'tip_error: expected 0 to'),
     ({'effort': [1.0, 2.0]}, 'effort: expected 1 or 4 numbers'),
     ({'integral_time': float('nan')}, 'integral_time: expected 0 to'),
 ])

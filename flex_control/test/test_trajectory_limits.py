@@ -210,3 +210,20 @@ def test_a_stop_begins_with_the_present_motion_and_stays_in_range():
     assert ranged.extremes(0)[1][1] <= 1.0 and ranged.end < stop.end
     beyond = Reference(np.array([0.0, 1.2]), np.array([0.0, 1.0]), np.zeros(2))
     assert Stop(beyond, 0.8, 0.0, -np.ones(2), np.ones(2)).sample(9.0).position[1] <= 1.2
+
+
+def test_the_limits_of_a_urdf_hold_and_the_lower_one_of_two():
+    """Acceleration, deceleration and jerk of URDF 1.2; a further limit may only be lower."""
+    joint = ('<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{0}_link"/>'
+             '<limit lower="-1" upper="1" effort="9" velocity="3" {2}/></joint>'
+             '<link name="{0}_link"/>')
+    robot = load_robot('<robot name="arm" version="1.2"><link name="base"/>' + joint.format(
+        'shoulder', 'base', 'acceleration="5" deceleration="4" jerk="20"') + joint.format(
+        'elbow', 'shoulder_link', '') + '</robot>')
+    found = MotionLimits.of(robot, ('elbow', 'shoulder'))
+    assert found.acceleration.tolist() == [np.inf, 4.0] and found.jerk.tolist() == [np.inf, 20.0]
+    found = MotionLimits.of(robot, ('elbow', 'shoulder'), acceleration=4.5, jerk=[10.0, 10.0])
+    assert found.acceleration.tolist() == [4.5, 4.0] and found.jerk.tolist() == [10.0, 10.0]
+    # 1 rad with jerk 20 takes the longest: the peak of a minimum-jerk motion is 60 / T^3.
+    assert MotionLimits.of(robot, ('shoulder',)).duration(
+        np.zeros(1), np.ones(1), (1.875, 5.7735, 60.0)) == pytest.approx(3.0**(1.0 / 3.0))

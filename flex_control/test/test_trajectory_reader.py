@@ -93,6 +93,14 @@ def test_there_is_a_way_back_from_outside_the_limits():
         read(message(point(2.0, [2.05, 0.0])), outside)
 
 
+def test_a_joint_that_follows_another_is_not_commanded():
+    given = message(point(1.0, [0.5, 0.5, 0.1]), names=[*NAMES, 'finger'])
+    with pytest.raises(GoalError, match=r"'finger' follows 'elbow' \(<mimic>\) and has no drive: "
+                                        'name that one only') as refused:
+        read(given, followers={'finger': 'elbow'})
+    assert refused.value.code == INVALID_JOINTS
+
+
 GOOD = point(1.0, [0.5, 0.5])
 
 

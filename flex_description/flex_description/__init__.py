@@ -7,7 +7,9 @@ private to the package.
 """
 from flex_description.errors import RobotError
 from flex_description.load import load_robot
+from flex_description.poses import default_pose, joint_coordinates, read_pose
 from flex_description.reading.source import bundled_robots
+from flex_description.reading.srdf import read_group_states
 from flex_description.robot import (
     BeamProperties,
     Damping,
@@ -20,6 +22,8 @@ from flex_description.robot import (
     Limits,
     Link,
     LumpedMass,
+    Mimic,
+    Motor,
     Robot,
     StrainGauge,
 )
@@ -29,6 +33,7 @@ __version__ = '0.1.0'
 
 __all__ = [
     'BeamProperties', 'Damping', 'FlexibleJoint', 'FlexibleLink', 'Frame', 'Imu', 'Inertia',
-    'Joint', 'Limits', 'Link', 'LumpedMass', 'ModeShapes', 'NoShapes', 'Robot', 'RobotError',
-    'StrainGauge', 'bundled_robots', 'load_robot',
+    'Joint', 'Limits', 'Link', 'LumpedMass', 'Mimic', 'ModeShapes', 'Motor', 'NoShapes',
+    'Robot', 'RobotError', 'StrainGauge', 'bundled_robots', 'default_pose', 'joint_coordinates',
+    'load_robot', 'read_group_states', 'read_pose',
 ]

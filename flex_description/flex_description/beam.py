@@ -24,10 +24,22 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Factors:
+    """Factors of what the sections and materials of a beam say, for a beam that is fitted to what
+    is known of its link."""
+
+    mass: float = 1.0       # of mass and rotary inertia per length
+    bend_y: float = 1.0     # of E Iz
+    bend_z: float = 1.0     # of E Iy
+    twist: float = 1.0      # of G J
+
+
+@dataclass(frozen=True)
 class Beam:
     """Segments end to end along x, from 0 to `length`."""
 
     segments: tuple[Segment, ...]
+    factors: Factors = Factors()
 
     @cached_property
     def breakpoints(self) -> tuple[float, ...]:
@@ -67,8 +79,11 @@ class Beam:
         v, number = self.sections(x)
         E, G, rho = np.array([(s.material.E, s.material.G, s.material.density)
                               for s in self.segments])[number].T
+        factors = self.factors
+        rho, torsion = rho * factors.mass, G * v.J * factors.twist
+        E_y, E_z = E * factors.bend_z, E * factors.bend_y
         return BeamProperties(
             mass_per_length=rho * v.A, inertia_y=rho * v.Iy, inertia_z=rho * v.Iz,
-            bending_stiffness_y=E * v.Iy, bending_stiffness_z=E * v.Iz,
-            torsion_stiffness=G * v.J, axial_stiffness=E * v.A,
+            bending_stiffness_y=E_y * v.Iy, bending_stiffness_z=E_z * v.Iz,
+            torsion_stiffness=torsion, axial_stiffness=np.sqrt(E_y * E_z) * v.A,
             half_y=v.half_y, half_z=v.half_z)

@@ -3,8 +3,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from flex_description.errors import cut, quoted
 from flex_description.rigid_inertia import combined, transformed
 from flex_description.robot import Inertia, Joint
+
+MOVING = ('revolute', 'continuous', 'prismatic')
+# Of a link that a joint moves although it has none: a ball of 1 g and a radius of 50 mm.
+SMALL_MASS, SMALL_MOMENT = 1e-3, 1e-6      # kg, kg m2
+LISTED = 5
 
 
 def carried_inertia(joints: Sequence[Joint], inertias: Mapping[str, Inertia | None],
@@ -23,3 +31,30 @@ def carried_inertia(joints: Sequence[Joint], inertias: Mapping[str, Inertia | No
         if body is not None and joint.parent in on_link:
             on_link[joint.parent].append(transformed(body, joint.origin))
     return result
+
+
+def with_small_masses(joints: Sequence[Joint], inertias: Mapping[str, Inertia | None],
+                      source: str) -> tuple[dict[str, Inertia | None], list[str]]:
+    """The inertias, with a small one for links that joints move although nothing there has mass,
+    as fingers, wheels and sensors of many URDFs; and a warning that names them.
+
+    A robot without any mass is left as it is. source: the file, for the warning.
+    """
+    result, given = dict(inertias), list[Joint]()
+    carrying = {name for name, inertia in inertias.items() if inertia is not None}
+    if carrying:
+        for joint in reversed(joints):
+            if joint.type in MOVING and joint.child not in carrying:
+                result[joint.child] = Inertia(SMALL_MASS, np.zeros(3), SMALL_MOMENT * np.eye(3))
+                given.append(joint)
+                carrying.add(joint.child)
+            if joint.child in carrying:
+                carrying.add(joint.parent)
+    if not given:
+        return result, []
+    named = ', '.join(f'{cut(joint.name)} (link {quoted(joint.child)})'
+                      for joint in reversed(given[-LISTED:]))
+    more = f' and {len(given) - LISTED} more' if len(given) > LISTED else ''
+    return result, [f'{source}: nothing that these joints move has mass: {named}{more}; each link '
+                    f'is given {SMALL_MASS:g} kg and {SMALL_MOMENT:g} kg m2; write its '
+                    '<inertial>']

@@ -34,6 +34,14 @@ class LinkMode:
 
 def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[LinkMode]:
     """Modes in rising frequency; loads: rigid bodies on sections, besides the link's masses."""
+    M, K = link_matrices(link, loads)
+    squares, vectors = _eigen(K, M, link)
+    counts = [link.bend_y.count, link.bend_z.count, link.twist.count]
+    return [_mode(square, vector, K, counts) for square, vector in zip(squares, vectors.T)]
+
+
+def link_matrices(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> tuple[Array, Array]:
+    """Mass and stiffness (n_modes, n_modes) of the clamped link with its masses and loads."""
     x, weight = gauss_stations(link.breakpoints, POINTS)
     at = link.properties(x)
     y, z, twist = link.bend_y, link.bend_z, link.twist
@@ -48,8 +56,25 @@ def link_modes(link: FlexibleLink, loads: Sequence[LumpedMass] = ()) -> list[Lin
     for body in (*link.masses, *loads):
         section = _section_motion(link, body.x)
         M += section.T @ _spatial(body) @ section
-    squares, vectors = _eigen(K, M, link)
-    return [_mode(square, vector, K, counts) for square, vector in zip(squares, vectors.T)]
+    return M, K
+
+
+def static_tip(link: FlexibleLink, loads: Sequence[LumpedMass], acceleration: Array) -> Array:
+    """Displacement (3,), m, of the end of the clamped link under its weight and its loads.
+
+    acceleration (3,): of gravity, m/s2; both in beam axes.
+    """
+    x, weight = gauss_stations(link.breakpoints, POINTS)
+    dm = weight * link.properties(x).mass_per_length
+    force = np.concatenate((link.bend_y(x) @ dm * acceleration[1],
+                            link.bend_z(x) @ dm * acceleration[2], np.zeros(link.twist.count)))
+    for body in (*link.masses, *loads):
+        pull = body.mass * acceleration
+        force += _section_motion(link, body.x).T @ np.concatenate(
+            (pull, np.cross(body.centre, pull)))
+    amplitudes = np.linalg.solve(link_matrices(link)[1], force)
+    tip: Array = _section_motion(link, link.length)[:3] @ amplitudes
+    return tip
 
 
 def _eigen(K: Array, M: Array, link: FlexibleLink) -> tuple[Array, Array]:
@@ -83,11 +108,18 @@ def loads_of(robot: Robot) -> dict[str, list[LumpedMass]]:
         body = bodies[joint.name]
         if joint.section_x is None or body is None:
             continue
-        inside = transformed(body, np.linalg.inv(beams[joint.parent].origin))
-        result[joint.parent].append(LumpedMass(
-            joint.section_x, inside.mass, inside.centre - np.array([joint.section_x, 0.0, 0.0]),
-            inside.tensor, joint.child))
+        result[joint.parent].append(load_on_section(beams[joint.parent].origin, joint.section_x,
+                                                    body, joint.child))
     return result
+
+
+def load_on_section(origin: Array, x: float, body: Inertia, name: str = '') -> LumpedMass:
+    """A body, in the link's frame, as carried by the section at x (m) of the link's beam.
+
+    origin (4, 4): the beam's frame in the link's.
+    """
+    inside = transformed(body, np.linalg.inv(origin))
+    return LumpedMass(x, inside.mass, inside.centre - np.array([x, 0.0, 0.0]), inside.tensor, name)
 
 
 def _gram(shapes: Array, weight: Array) -> Array:

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from flex_description.carried_inertia import carried_inertia
+from flex_description.carried_inertia import carried_inertia, with_small_masses
 from flex_description.errors import one_line, quoted
 from flex_description.math import Array, pose
+from flex_description.reading.drives import read_drives
 from flex_description.reading.element import Element
-from flex_description.reading.flexible import FlexibleParts, read_flexible
+from flex_description.reading.flexible.link import FlexibleParts, read_flexible
+from flex_description.reading.flexible.modes import read_modes
+from flex_description.reading.flexible.stiffness import with_frequency
 from flex_description.reading.inertia import inertia_warning
 from flex_description.reading.limits import MOST_MODES, MOST_SECONDS_OF_MODES
-from flex_description.reading.modes import read_modes
 from flex_description.reading.overlay import read_overlay
 from flex_description.reading.source import read_source
 from flex_description.reading.urdf import UrdfTree, read_tree
@@ -31,19 +33,22 @@ from flex_description.robot import (
     Inertia,
     Joint,
     Link,
+    Motor,
     Robot,
 )
-from flex_description.suggestion import misspelt, suggestion
+from flex_description.suggestion import misspelt
 
 LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that identifies an element
-EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'imu': 'name', 'gravity': None}
+EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'motor': 'joint', 'imu': 'name',
+             'gravity': None}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
 def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
-               arguments: Mapping[str, str] | None = None) -> Robot:
+               arguments: Mapping[str, str] | None = None, *,
+               log_warnings: bool = True) -> Robot:
     """Load a robot from URDF or xacro, with its flexible elements.
 
     Parameters
@@ -56,6 +61,9 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         elements to the robot or changes those that it has. An empty string means none.
     arguments : mapping of str to str, optional
         Values for the xacro:arg of a xacro.
+    log_warnings : bool, optional
+        Whether warnings go to the logger `flex_description`, for callers that report
+        `Robot.warnings` in another way.
 
     Returns
     -------
@@ -84,6 +92,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     _refuse_near_misses(root)
     elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
     directories = {root.source: directory}
+    described = set(elements['flexible'])   # by the URDF itself
     if overlay is not None and overlay != '':  # a ROS parameter that is not set is empty
         added, place = read_overlay(overlay)
         directories.update({element.source: place for element in added[:1]})
@@ -91,29 +100,34 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
             layer = _by_identity([element for element in added if element.tag == tag], identity)
             elements[tag] = _merged(elements[tag], layer)
 
-    parts = {name: read_flexible(element, tree) for name, element in elements['flexible'].items()}
+    parts = {name: read_flexible(element, tree, keep=name not in described)
+             for name, element in elements['flexible'].items()}
     _by_identity([gauge for part in parts.values() for gauge in part.element.all('gauge')], 'name')
     warnings = [*of_xacro, *warnings_about(root, tuple(EXTENSION)), *tree.warnings]
     inertias = dict(tree.links)
     for name, part in parts.items():
         inertias[name] = built = link_inertia(part.origin, part.beam, part.masses)
-        warnings += inertia_warning(part.element, part.beam.length, tree.links[name],
-                                    built)
+        warnings += part.warnings
+        if part.fit.mass == 'beam':
+            warnings += inertia_warning(part.element, part.beam.length, tree.links[name], built)
+    inertias, of_masses = with_small_masses(tree.joints, inertias, root.source)
+    warnings += of_masses
     flexible = _flexible_links(tree, parts, inertias, directories, directory)
-    joints = _joints(tree, parts, elements['flexible_joint'])
+    joints = _joints(tree, parts, read_drives(tree.joints, elements['flexible_joint'],
+                                              elements['motor']))
     frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
         [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
     _unique_frames(tree, frames, parts)
     robot = Robot(
         name=root.text('name'),
         links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))
-                    for name, inertia in tree.links.items()),
+                    for name, inertia in inertias.items()),
         joints=joints, frames=frames,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
         gravity=_gravity(elements['gravity']), urdf=urdf, source=root.source,
         warnings=tuple(one_line(warning) for warning in warnings))
     _freeze(robot)
-    for warning in robot.warnings:
+    for warning in robot.warnings if log_warnings else ():
         LOGGER.warning(warning)
     return robot
 
@@ -185,36 +199,22 @@ def _flexible_links(tree: UrdfTree, parts: dict[str, FlexibleParts],
                  if (body := carried[joint.name]) is not None]
         modes = part.element.one('modes')
         where = directories.get(modes.source if modes else '', directory)
-        result[name] = read_modes(part, loads, bool(children), where)
+        result[name] = with_frequency(read_modes(part, loads, bool(children), where), part.beam,
+                                      part.stiffness, part.twist_follows, loads)
         count += result[name].n_modes
     return result
 
 
 def _joints(tree: UrdfTree, parts: dict[str, FlexibleParts],
-            elements: dict[str, Element]) -> tuple[Joint, ...]:
-    springs = {}
-    kinds = {joint.name: joint.type for joint in tree.joints}
-    for name, element in elements.items():
-        element.allow({'joint', 'stiffness', 'damping', 'motor_inertia', 'gear_ratio'})
-        if name not in kinds:
-            element.fail('joint', 'the name of a joint', f'{quoted(name)}; '
-                                                         f'{suggestion(name, kinds)}')
-        if kinds[name] not in ('revolute', 'continuous', 'prismatic'):
-            element.fail('joint', 'a revolute, continuous or prismatic joint',
-                         f'{quoted(name)}, which is {kinds[name]}')
-        slides = kinds[name] == 'prismatic'
-        springs[name] = FlexibleJoint(
-            stiffness=element.number('stiffness', above=0.0, unit='N/m' if slides else 'N m/rad'),
-            motor_inertia=element.number('motor_inertia', above=0.0, unit='kg m2'),
-            damping=element.number('damping', 0.0, least=0.0,
-                                   unit='N s/m' if slides else 'N m s/rad'),
-            # A default of 1 rad/m would fit no spindle, rack or rope drive.
-            gear_ratio=element.number('gear_ratio', None if slides else 1.0, above=0.0,
-                                      unit='rad of the motor per m' if slides else 'rad/rad'))
-    return tuple(replace(
-        joint, flexible=springs.get(joint.name),
-        section_x=parts[joint.parent].section_x(joint) if joint.parent in parts else None)
-        for joint in tree.joints)
+            drives: dict[str, FlexibleJoint | Motor]) -> tuple[Joint, ...]:
+    joints = []
+    for joint in tree.joints:
+        drive = drives.get(joint.name)
+        joints.append(replace(
+            joint, flexible=drive if isinstance(drive, FlexibleJoint) else None,
+            motor=drive if isinstance(drive, Motor) else None,
+            section_x=parts[joint.parent].section_x(joint) if joint.parent in parts else None))
+    return tuple(joints)
 
 
 def _unique_frames(tree: UrdfTree, frames: tuple[Frame, ...],

@@ -53,7 +53,13 @@ def link_inertia(origin: Array, beam: Beam | FlexibleLink,
 
 def beam_inertia(beam: Beam | FlexibleLink) -> Inertia:
     """The undeformed beam in its own frame, without lumped masses."""
-    x, weight = gauss_stations(beam.breakpoints, 8)
+    return piece_inertia(beam, 0.0, beam.length)
+
+
+def piece_inertia(beam: Beam | FlexibleLink, start: float, end: float) -> Inertia:
+    """The piece of an undeformed beam from start to end, m along it, in the beam's frame."""
+    inner = [x for x in beam.breakpoints if start < x < end]
+    x, weight = gauss_stations([start, *inner, end], 8)
     at = beam.properties(x)
     dm = weight * at.mass_per_length
     mass = float(dm.sum())

@@ -38,6 +38,9 @@ class Limits:
     upper: float = np.inf       # rad or m
     effort: float = np.inf      # N m or N
     velocity: float = np.inf    # rad/s or m/s
+    acceleration: float = np.inf    # rad/s2 or m/s2, of rising speed
+    deceleration: float = np.inf    # rad/s2 or m/s2, of falling speed
+    jerk: float = np.inf        # rad/s3 or m/s3
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,37 @@ class FlexibleJoint:
 
 
 @dataclass(frozen=True)
+class Motor:
+    """Rotor of the motor of a joint that is not elastic.
+
+    inertia kg m2: the rotor about its own axis, on the motor's side. ratio: rad of the motor per
+    rad of the joint, or per metre of a prismatic one. The rotor adds ratio^2 inertia to the joint
+    coordinate, as `armature` of MuJoCo and Pinocchio; its gyroscopic effects are left out.
+    """
+
+    inertia: float
+    ratio: float = 1.0
+
+    @property
+    def reflected_inertia(self) -> float:
+        """kg m2 at a revolute joint, kg at a prismatic one."""
+        return self.ratio**2 * self.inertia
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """What <mimic> says: position = multiplier * position of `joint` + offset.
+
+    multiplier: rad or m of this joint per rad or m of the other; offset: rad or m. `joint` itself
+    follows none. A follower has no coordinate and no drive of its own.
+    """
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
 class Joint:
     """A joint from `parent` to `child`, the child's frame being the joint's frame (URDF).
 
@@ -69,6 +103,10 @@ class Joint:
     in the joint's frame.
     section_x: where along the parent's beam it is carried, m; None if the parent is rigid.
     friction: Coulomb (N m or N); damping: viscous (N m s/rad or N s/m), from <dynamics>.
+    command_interfaces: position, velocity and effort, as far as a <ros2_control> tag lists them.
+    motor: its rotor; an elastic joint has that of `flexible` instead.
+    mimic: the joint that it follows, if it does.
+    limits: those of a leader leave its followers within theirs.
     """
 
     name: str
@@ -82,6 +120,9 @@ class Joint:
     damping: float = 0.0
     flexible: FlexibleJoint | None = None
     section_x: float | None = None
+    mimic: Mimic | None = None
+    motor: Motor | None = None
+    command_interfaces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +185,22 @@ class Imu:
 
 
 @dataclass(frozen=True)
+class BeamFit:
+    """How a beam was fitted to what is known of its link, beside its sections and materials.
+
+    mass: 'beam' (of sections and densities) or 'keep' (that of <inertial>: the mass of the beam
+    has the factor `mass_factor`, and the lumped mass `root` has the rest). stiffness: what was
+    asked for, with units, such as 'tip 20000 N/m'; '' for that of sections and materials, which
+    have the factors of E Iz, E Iy and G J in stiffness_factors.
+    """
+
+    mass: str = 'beam'
+    mass_factor: float = 1.0
+    stiffness: str = ''
+    stiffness_factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True)
 class FlexibleLink:
     """The beam of a link: its place, its properties and its mode shapes."""
 
@@ -162,6 +219,7 @@ class FlexibleLink:
     basis: str = ''                        # name of the basis, such as 'craig-bampton'
     pinned: bool = False                   # shapes have a slope at x = 0: the motor bends the beam
     section_shape: str = ''                # of the first section, such as 'circle', for drawing
+    fit: BeamFit = BeamFit()               # to what is known of the link
 
     @property
     def n_modes(self) -> int:

@@ -191,3 +191,19 @@ def test_includes_that_are_optional_may_be_missing(tmp_path):
 def test_what_xml_cannot_hold_is_refused(tmp_path, name, value):
     before = f"<xacro:element xacro:name='{name}' b='{value}'/>"
     assert 'names and values XML can hold' in refusal(tmp_path, before)
+
+
+def test_an_address_is_no_path(tmp_path):
+    message = refusal(tmp_path, '<xacro:include filename="package://others/urdf/arm.xacro"/>',
+                      line=3)
+    assert ('include: expected a path, found the address "package://others/urdf/arm.xacro", which '
+            'xacro does not read; write "$(find others)/urdf/arm.xacro"') in message
+
+
+def test_macros_alone_are_no_robot(tmp_path):
+    path = tmp_path / 'arm.urdf.xacro'
+    path.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro">\n'
+                    '<xacro:macro name="arm"><link name="base"/></xacro:macro></robot>')
+    with pytest.raises(RobotError, match='expected at least one <link>, found none; a xacro file '
+                       'that only defines macros is for another one'):
+        load_robot(path)

@@ -5,7 +5,7 @@ import pytest
 from flex_description import Inertia, Joint, RobotError, load_robot
 from flex_description.carried_inertia import carried_inertia
 from flex_description.math import pose, rotation_from_rpy
-from flex_description.reading import modes
+from flex_description.reading.flexible import modes
 
 ARM = """<robot name="r"><link name="base"/><link name="arm"/>
 <link name="hand"><inertial><origin xyz="0.2 0 0.1"/><mass value="3"/>
@@ -77,3 +77,34 @@ def test_given_tip(monkeypatch):
 def test_impossible_tip():
     with pytest.raises(RobotError, match='expected at least mass'):
         load_robot(ARM.format(x=1, parts='<modes tip_mass="5" tip_offset="1" tip_inertia="1"/>'))
+
+
+GHOSTS = """<robot name="hand"><link name="base"/>
+<link name="palm"><inertial><mass value="2"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0"
+ ixz="0" iyz="0"/></inertial></link>
+<link name="finger"/><link name="tip"/><link name="nail"/><link name="eye"/>
+<joint name="wrist" type="continuous"><parent link="base"/><child link="palm"/></joint>
+<joint name="knuckle" type="continuous"><parent link="palm"/><child link="finger"/></joint>
+<joint name="end" type="prismatic"><parent link="finger"/><child link="tip"/>
+ <limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+<joint name="glue" type="fixed"><parent link="tip"/><child link="nail"/></joint>
+<joint name="look" type="fixed"><parent link="palm"/><child link="eye"/></joint></robot>"""
+
+
+def test_joints_that_move_no_mass_get_a_small_one_and_a_warning():
+    """The farthest link that moves: what is fixed needs none, nor what carries it."""
+    robot = load_robot(GHOSTS)
+    masses = {link.name: link.inertia and link.inertia.mass for link in robot.links}
+    assert masses == {'base': None, 'palm': 2.0, 'finger': None, 'tip': 1e-3, 'nail': None,
+                      'eye': None}
+    warning, = robot.warnings
+    assert 'nothing that these joints move has mass' in warning
+    assert 'end (link "tip"); each link is given 0.001 kg and 1e-06 kg m2' in warning
+
+
+def test_a_robot_without_any_mass_is_left_as_it_is():
+    text = '<inertial><mass value="2"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0"\n ' \
+           'ixz="0" iyz="0"/></inertial>'
+    assert text in GHOSTS
+    robot = load_robot(GHOSTS.replace(text, ''))
+    assert all(link.inertia is None for link in robot.links) and robot.warnings == ()

@@ -1,6 +1,7 @@
 """The describe command: text, JSON, plot, exit codes."""
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,12 +42,15 @@ def test_text(arm, capsys):
                   '\n    -> clip (fixed at x = 1 m) -> cable: no mass',
                   'beam of 2 m, section circle', 'carries 3 kg',
                   'basis craig-bampton: 2 bend_y, 2 bend_z, 1 twist',
-                  'gauge root at x = 0.1', 'imu tip in hand',
+                  'gauge root at x = 0.1 m, y = ',
+                  'natural modes of this link alone', 'imu tip in hand',
+                  'Model.frequencies(q) in flex_dynamics, in rad/s',
                   '\nslew: spring 100 N m/rad, damper 0 N m s/rad\n'
                   '  motor 0.1 kg m2 behind a gear of 1 rad/rad: 0.1 kg m2 at the joint\n',
                   'warning: ', '<joint name="slew"> has no <limit>'):
         assert words in out
     # 3 E I / L^3 of the clamped beam
+    assert len(re.findall(r'\n +\d  +[\d.]+ Hz  (bend_y|bend_z|twist) ', out)) == 5
     assert f'{3 * 210e9 * 3.14159265 / 4 * 0.02**4 / 8:.4g} N/m along y' in out
 
 
@@ -93,7 +97,7 @@ def test_json(arm, capsys):
     assert figures['coordinates'] == {'joints': 2, 'motors': 1, 'modes': 5, 'total': 8}
     boom = figures['links'][1]['flexible']
     assert boom['carried_mass'] == 3 and len(boom['modes']) == 5
-    assert boom['modes'][0]['frequency'] > 1
+    assert boom['modes'][0]['frequency'] > 1 and figures['units']['frequency'] == 'Hz'
     assert figures['joints'][0]['limits']['upper'] is None
 
 
@@ -101,7 +105,8 @@ def test_plot(arm, tmp_path, capsys):
     image = tmp_path / 'shapes.png'
     assert main([arm, '--plot', str(image)]) == 0
     assert image.read_bytes()[:4] == b'\x89PNG' and image.stat().st_size > 10_000
-    assert str(image) in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert str(image) in err and 'basis shapes' in err and 'mode' not in err
     assert main([arm, '--plot', str(tmp_path / 'none' / 'shapes.png')]) == 1
     assert main([arm, '--plot', str(tmp_path / 'shapes.unknown')]) == 1
     assert [line[:6] for line in capsys.readouterr().err.splitlines()] == ['error:', 'error:']

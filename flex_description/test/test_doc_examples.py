@@ -8,7 +8,8 @@ import pytest
 from flex_description import load_robot, sections
 from flex_description.commands.summary import summary
 from flex_description.materials import MATERIALS
-from flex_description.reading import flexible, modes
+from flex_description.reading.flexible import link as flexible
+from flex_description.reading.flexible import modes
 from flex_description.reading.inertia import TENSOR
 from flex_description.shapes.build import BASES
 

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from urdf_parser_py.urdf import URDF
 
-from flex_description import RobotError, bundled_robots, load, load_robot
+from flex_description import (
+    Mimic,
+    RobotError,
+    bundled_robots,
+    default_pose,
+    load,
+    load_robot,
+    read_pose,
+)
 
 LINK = """<link name="{}"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
@@ -44,7 +52,7 @@ def test_tree_order_is_that_of_branches_in_the_file():
 def test_joint_values():
     record = robot(joint('ab', 'a', 'b', xyz='1 2 3', rpy='0.1 0.2 0.3'), links='ab').joints[0]
     assert record.axis.tolist() == [0, 0, 1]
-    assert dataclasses.astuple(record.limits) == (-1, 2, 3, 4)
+    assert dataclasses.astuple(record.limits) == (-1, 2, 3, 4, np.inf, np.inf, np.inf)
     assert (record.damping, record.friction, record.section_x) == (0.5, 0.6, None)
     # The nose of an aircraft after yaw 0.3 and pitch 0.2 points here, whatever its roll.
     nose = [np.cos(0.3) * np.cos(0.2), np.sin(0.3) * np.cos(0.2), -np.sin(0.2)]
@@ -66,9 +74,101 @@ def test_a_revolute_joint_without_limit_is_unlimited_and_warned_of():
     assert '<joint name="ab"> has no <limit>' in arm.warnings[0]
 
 
-def test_mimic_is_warned_of():
-    text = joint('bc', 'b', 'c').replace('<axis', '<mimic joint="ab"/><axis')
-    assert '<mimic>' in robot(joint('ab', 'a', 'b'), text, links='abc').warnings[0]
+def follower(name, parent, child, mimic, type='revolute'):
+    return joint(name, parent, child, type).replace('<axis', f'<mimic {mimic}/><axis')
+
+
+def test_mimic_is_read():
+    """A joint that follows a follower follows what that one follows: -2 (3 x + 0.1) + 0.5."""
+    found = robot(joint('ab', 'a', 'b'), follower('bc', 'b', 'c', 'joint="ab" multiplier="3" '
+                                                  'offset="0.1"'),
+                  follower('cd', 'c', 'd', 'joint="bc" multiplier="-2" offset="0.5"'))
+    assert found.joints[0].mimic is None
+    assert found.joints[1].mimic == Mimic('ab', 3.0, 0.1)
+    assert found.joints[2].mimic == Mimic('ab', -6.0, pytest.approx(0.3))
+    assert found.warnings == ()
+    # Followers have no coordinate; they may be named where their leader has them.
+    assert default_pose(found) == {'ab': 0.0} == read_pose(found, 'bc=0.1')
+    assert read_pose(found, 'ab=0.2 cd=-0.9 bc=0.7') == {'ab': 0.2} == read_pose(found, '0.2')
+    with pytest.raises(RobotError, match='pose: expected -0.9 for cd, which follows "ab" '
+                                         r'\(<mimic>\), found 1; give ab its position'):
+        read_pose(found, 'ab=0.2 cd=1')
+
+
+def limited(name, lower, upper, mimic='', velocity=9):
+    text = follower(name, 'a' if name == 'ab' else 'b', name[1], mimic) if mimic else joint(
+        name, 'a', 'b')
+    return re.sub('<limit.*?/>', '', text).replace(
+        '</joint>', f'<limit lower="{lower}" upper="{upper}" effort="1" velocity="{velocity}"/>'
+        '</joint>')
+
+
+@pytest.mark.parametrize('mimic, lower, upper, expected', [
+    ('multiplier="2" offset="0.5"', -0.5, 1.5, (-0.5, 0.5)),
+    ('multiplier="-2" offset="0.5"', -0.5, 1.5, (-0.5, 0.5)),
+    ('multiplier="0.1"', -1, 1, (-1.0, 2.0)),          # the leader's own are narrower
+    ('multiplier="0" offset="0.5"', 0, 1, (-1.0, 2.0)),
+    ('multiplier="-1"', 0, 2, (-1.0, 0.0)),
+])
+def test_limits_of_followers_limit_their_leaders(mimic, lower, upper, expected):
+    found = robot(limited('ab', -1, 2), limited('bc', lower, upper, f'joint="ab" {mimic}'),
+                  links='abc')
+    limits = found.joints[0].limits
+    assert (limits.lower, limits.upper) == pytest.approx(expected) and found.warnings == ()
+    size = abs(found.joints[1].mimic.multiplier)
+    assert limits.velocity == (9 if size <= 1 else 9 / size) and limits.effort == 1
+
+
+def test_limits_of_followers_that_leave_no_room():
+    with pytest.raises(RobotError, match=(
+            '<joint name="bc">: <limit>: expected a range that leaves "ab" some of its own, -1 to '
+            '2, found 5 to 6 for "bc", which follows "ab" with multiplier 2 and offset 0.5: that '
+            'is 2.25 to 2.75 of "ab"')):
+        robot(limited('ab', -1, 2), limited('bc', 5, 6, 'joint="ab" multiplier="2" offset="0.5"'),
+              links='abc')
+    with pytest.raises(RobotError, match='expected the offset of <mimic> within it, found 5 to 6'):
+        robot(limited('ab', -1, 2), limited('bc', 5, 6, 'joint="ab" multiplier="0"'), links='abc')
+    # A wrong sign in a published file: it loads, and says why the gripper does not move.
+    found = robot(limited('ab', 0, 2), limited('bc', 0, 2, 'joint="ab" multiplier="-1"', 0),
+                  links='abc')
+    assert (found.joints[0].limits.lower, found.joints[0].limits.upper) == (0.0, 0.0)
+    assert found.joints[0].limits.velocity == 9
+    for words in ('leave "ab", which it follows, one position only, 0; check the sign',
+                  'velocity is 0, as exporters write that know no limits: taken as unlimited'):
+        assert any(words in warning for warning in found.warnings), found.warnings
+
+
+def test_a_follower_is_not_elastic():
+    with pytest.raises(RobotError, match='expected a joint that follows none, found "bc", which '
+                                         r'follows "ab" \(<mimic>\) rigidly; make that one'):
+        robot(joint('ab', 'a', 'b'), follower('bc', 'b', 'c', 'joint="ab"'), '<flexible_joint '
+              'joint="bc" stiffness="9" motor_inertia="1"/>', links='abc')
+
+
+def test_mimic_of_a_fixed_joint_says_nothing():
+    found = robot(joint('ab', 'a', 'b'), follower('bc', 'b', 'c', 'joint="ab"', 'fixed'),
+                  links='abc')
+    assert found.warnings == () and found.joints[1].mimic is None
+    # A leader that is fixed is doubtful.
+    found = robot(joint('ab', 'a', 'b', 'fixed'), follower('bc', 'b', 'c', 'joint="ab"'),
+                  links='abc')
+    assert 'found "ab", which is fixed; joint "bc" follows none' in found.warnings[0]
+    found = robot(joint('ab', 'a', 'b'), follower('bc', 'b', 'c', 'joint="other"'), links='abc')
+    assert ('<mimic joint="other">: joint: expected the name of a joint, found "other"; known: '
+            'ab, bc; joint "bc" follows none') in found.warnings[0]
+    assert found.joints[1].mimic is None
+
+
+@pytest.mark.parametrize('mimic, message', [
+    ('joint="bc"', 'joint: expected another joint, found "bc" itself'),
+    ('multiplier="1"', 'joint: expected a value, found no such attribute'),
+    ('joint="ab" multiplier="x"', 'multiplier: expected a number, finite, found "x"'),
+    ('joint="cd"', 'found a circle: "bc" follows "cd" follows "bc"'),
+])
+def test_a_bad_mimic_is_told(mimic, message):
+    with pytest.raises(RobotError, match=f'<mimic.*: .*{re.escape(message)}'):
+        robot(joint('ab', 'a', 'b'), follower('bc', 'b', 'c', mimic),
+              follower('cd', 'c', 'd', 'joint="bc"'))
 
 
 def test_inertia_is_turned_into_the_links_frame():
@@ -87,12 +187,18 @@ def test_frames_and_points_as_people_write_them():
     nothing = re.sub('="0.0[234]"', '="0"', LINK)
     frame = nothing.format('frame').replace('value="2"', 'value="0"')
     point = nothing.format('point')
-    arm = robot(frame, point, joint('1', 'a', 'frame'), joint('2', 'a', 'point', 'fixed'),
-                links='a')
+    arm = robot(frame, point, joint('1', 'a', 'frame', 'fixed'),
+                joint('2', 'a', 'point', 'fixed'), links='a')
     assert arm.links[1].inertia is None and arm.warnings == ()
     assert arm.links[2].inertia.mass == 2 and not arm.links[2].inertia.tensor.any()
+    # A joint that turns a point about itself feels nothing; beside its axis it does.
+    assert robot(point, joint('2', 'a', 'point'), links='a').warnings == ()
+    middle = point.replace('xyz="0.1 0 0"', 'xyz="0 0 0.1"')
     with pytest.raises(RobotError, match='expected a positive-definite tensor'):
-        robot(point, joint('2', 'a', 'point'), links='a')
+        robot(middle, joint('2', 'a', 'point'), links='a')
+    # What hangs on it has the inertia.
+    assert robot(middle, joint('1', 'a', 'point'), joint('2', 'point', 'b'),
+                 links='ab').warnings == ()
 
 
 def test_flexible_link():

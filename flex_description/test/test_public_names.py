@@ -6,7 +6,7 @@ from importlib import resources
 import pytest
 
 MODULES = ['flex_description', 'flex_description.math', 'flex_description.shapes',
-           'flex_description.commands']
+           'flex_description.commands', 'flex_description.lumping']
 # Aliases of types have the docstring of the type.
 ALIASES = {'Array', 'ArrayLike', 'Quaternion'}
 

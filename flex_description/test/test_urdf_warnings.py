@@ -12,10 +12,10 @@ from flex_description.suggestion import misspelt
 
 CASES = {
     'quat_xyzw': ('<origin xyz="0 0 0.3" rpy="0 0 0"/>', '<origin quat_xyzw="0 0 1 0"/>',
-        '<joint name="joint1"> <origin>: quat_xyzw is not read (URDF 1.1): write the rotation as '
-        'rpy="roll pitch yaw"'),
+        '<joint name="joint1"> <origin>: quat_xyzw is read, but other programs ignore it unless '
+        '<robot> has version="1.1"'),
     'quat_of_inertial': ('<origin xyz="0.1 0 0"/>', '<origin quat_xyzw="0 0 1 0"/>',
-        '<link name="tool"> <origin>: quat_xyzw is not read'),
+        '<link name="tool"> <origin>: quat_xyzw is read, but'),
     'expressed_in': ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1" expressed_in="base"/>',
         '<axis>: expressed_in is not read: the axis is taken in the frame of the joint'),
     'xyx': ('<origin xyz="0 0 0.3"', '<origin xyx="0 0 0.3"',
@@ -88,6 +88,18 @@ def test_attributes_of_namespaces_and_of_drawing_are_left_alone():
     assert load_robot(text).warnings == ()
 
 
+def test_an_attribute_that_nobody_knows_is_told_once():
+    """Some files have four of them in each of seven joints."""
+    text = GOOD.replace('damping="0.1"', 'K="7" D="1" damping="0.1"').replace(
+        '<origin xyz="1.5 0 0"/>', '<origin xyz="1.5 0 0"/><dynamics K="8"/>').replace(
+        '<child link="eye"/></joint>', '<child link="eye"/><dynamics K="9"/></joint>')
+    first, second = load_robot(text).warnings
+    assert first.endswith('<joint name="joint1"> <dynamics>: attribute "K" is not read; known: '
+                          'damping, friction (and in 2 more)')
+    assert second.endswith('<joint name="joint1"> <dynamics>: attribute "D" is not read; known: '
+                           'damping, friction')
+
+
 def test_ten_thousand_warnings_are_cut():
     text = GOOD.replace('<link name="eye"/>', '<link name="eye"><mass/></link>').replace(
         GRAVITY, GRAVITY + '<links/>' * 10_000)
@@ -105,3 +117,55 @@ def test_ten_thousand_warnings_are_cut():
     ('frame', ['name'], None), ('a' * 10**5, ['axis'], None), ('', ['axis'], None)])
 def test_misspelt(word, known, name):
     assert misspelt(word, known) == name
+
+
+LIMITED = """<robot name="arm"><link name="base"/>
+<link name="a"><inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.01"
+ izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="{type}"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>
+{limit}</joint></robot>"""
+INF = float('inf')
+
+
+@pytest.mark.parametrize(('type', 'limit', 'taken', 'words'), [
+    ('revolute', 'lower="-1" upper="1" effort="0" velocity="0"', (-1, 1, INF, INF),
+     'effort and velocity are 0, as exporters write that know no limits: taken as unlimited'),
+    ('continuous', 'effort="0" velocity="0"', (-INF, INF, INF, INF), 'taken as unlimited'),
+    ('prismatic', 'lower="0" upper="1" effort="5" velocity="0"', (0, 1, 5, INF),
+     'velocity is 0, as exporters write that know no limits'),
+    ('revolute', 'lower="-1" upper="1" effort="0" velocity="2"', (-1, 1, 0, 2),
+     'effort is 0: no drive moves or holds the joint'),
+    ('revolute', 'effort="5" velocity="2"', (0, 0, 5, 2),
+     'lower and upper are equal (0 where they are left out): the joint cannot move'),
+    ('continuous', 'effort="5" velocity="2"', (-INF, INF, 5, 2), None),
+    ('fixed', 'effort="0" velocity="0"', (-INF, INF, INF, INF), None)])
+def test_limits_that_no_joint_has(type, limit, taken, words):
+    """The zeros of SolidWorks' exporter would let a robot fall, or keep it from moving at all."""
+    robot = load_robot(LIMITED.format(type=type, limit=f'<limit {limit}/>'))
+    limits, = (joint.limits for joint in robot.joints)
+    assert (limits.lower, limits.upper, limits.effort, limits.velocity) == taken
+    assert len(robot.warnings) == (words is not None)
+    if words:
+        assert ':5: <joint name="j"> <limit>: ' in robot.warnings[0]
+        assert words in robot.warnings[0]
+
+
+def test_friction_that_the_drive_cannot_overcome():
+    text = LIMITED.format(type='revolute', limit='<limit lower="-1" upper="1" effort="2" '
+                          'velocity="1"/><dynamics friction="{}"/>')
+    warning, = load_robot(text.format(2.0)).warnings
+    assert ('<joint name="j"> <limit>: effort is not above the friction of the joint: its drive '
+            'cannot move it') in warning
+    assert load_robot(text.format(1.9)).warnings == ()
+
+
+def test_limits_of_many_joints_are_one_warning():
+    parts = LIMITED.format(type='revolute',
+                           limit='<limit lower="-1" upper="1" effort="0" velocity="0"/>')
+    more = parts.partition('<link name="a">')[2].partition('</robot>')[0]
+    for at in range(3):
+        new = (f'<link name="a{at}">' + more).replace('"j"', f'"j{at}"').replace(
+            'child link="a"', f'child link="a{at}"')
+        parts = parts.replace('</robot>', new + '</robot>')
+    warning, = load_robot(parts).warnings
+    assert '<joint name="j">' in warning and warning.endswith('(and in 3 more)')

@@ -1,39 +1,59 @@
-"""Compile every kernel once, so that no user's first call waits: `make setup` runs it."""
+"""Compile every kernel once, so that no user's first call waits: `make setup` runs it.
+
+`python3 -m flex_dynamics.warm_up` compiles in two processes, one for each part; with the name of
+a part, in this one.
+"""
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import numpy as np
 
 from flex_description import load_robot
-from flex_dynamics import Model, Simulation
+from flex_dynamics import Model
+from flex_dynamics.model.backends.recursive import FORWARD_DYNAMICS
 from flex_dynamics.model.poses import Poses
-from flex_dynamics.simulation.plant import Drives, Plant
+from flex_dynamics.simulation.command_limits import TAKE_COMMAND
+from flex_dynamics.simulation.plant import DRIVEN_PERIOD
+from flex_dynamics.simulation.simulation import ADVANCE
 
 
-def warm_up() -> None:
-    """Call every kernel on a small robot; the compiled code lands in numba's cache."""
+def warm_up_motion() -> None:
+    """The kernels that move a robot."""
+    for kernel in (FORWARD_DYNAMICS, ADVANCE, DRIVEN_PERIOD, TAKE_COMMAND):
+        kernel.prepare()
+
+
+def warm_up_terms() -> None:
+    """Those of the terms of the equations of motion and of frames: called on a small robot."""
     model = Model(load_robot('lab_link'))
-    q, v, tau = np.zeros(model.n), np.zeros(model.n), np.zeros(model.n_joints)
+    q, v = np.zeros(model.n), np.zeros(model.n)
     model.mass_and_coriolis(q, v)
-    model.forward_dynamics(q, v, tau)
     model.inverse_dynamics(q, v, v)
     model.energy(q, v)
     model.pose(q, model.robot.links[-1].name)
     Poses(model, [(model.robot.links[-1].name, None)]).at(q)
-    Simulation(model).advance(1, tau)
-    plant = Plant(model, 1e-3, 1, Drives(tau, tau), tau, deflected=False)
-    plant.commands.accept_all(tau, tau, tau)
-    plant.advance()
     Model(model.robot, 'linear').mass_and_coriolis(q, v)
 
 
-def main() -> None:
+PARTS = {'motion': warm_up_motion, 'terms': warm_up_terms}     # about the same work each
+
+
+def main() -> int:
     start = time.monotonic()
-    print('compiling the numerical kernels (once; one to three minutes) ...', flush=True)
-    warm_up()
-    print(f'kernels ready in {time.monotonic() - start:.1f} s')
+    if sys.argv[1:]:
+        for name in sys.argv[1:]:
+            PARTS[name]()
+        return 0
+    parts = [subprocess.Popen([sys.executable, '-m', 'flex_dynamics.warm_up', name])
+             for name in PARTS]
+    failed = any([part.wait() for part in parts])
+    if not failed:
+        print(f'kernels ready in {time.monotonic() - start:.1f} s')
+    return int(failed)
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

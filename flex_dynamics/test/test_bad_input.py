@@ -146,6 +146,22 @@ def test_a_wrong_position_is_not_taken_for_a_massless_coordinate():
     assert np.isfinite(model.forward_dynamics(bent, still, zero)).all()
 
 
+def test_a_tool_out_of_all_proportion_is_refused():
+    """Its inertia leaves nothing but rounding of the beam's own; found by the fuzzer."""
+    robot = load_robot("""<robot name="arm"><link name="base"/><link name="link1"/>
+      <link name="tool"><inertial><origin xyz="1e14 0 0"/><mass value="2"/>
+        <inertia ixx="0.02" iyy="0.03" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="joint1" type="continuous"><parent link="base"/><child link="link1"/></joint>
+      <joint name="joint2" type="fixed"><parent link="link1"/><child link="tool"/>
+        <origin xyz="1.5 0 0"/></joint>
+      <flexible link="link1"><beam length="1.5"><section shape="circle" radius="0.05"/>
+        <material name="steel"/></beam>
+        <modes basis="expression" expression_y="x^2; x^3" expression_twist="x"/>
+        <damping ratio="0.01"/></flexible></robot>""")
+    with pytest.raises(DynamicsError, match="link 'link1': its modal mass .* out of proportion"):
+        Model(robot)
+
+
 def test_efforts_that_are_too_large_are_named():
     model = Model(load_robot('cibicik_arm'))
     with pytest.raises(DynamicsError) as refusal:

@@ -1,6 +1,8 @@
 """Textbook beams: frequencies, deflections, buckling, damping."""
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
@@ -8,6 +10,8 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 from small_robots import EIY, EIZ, GJ, LENGTH, RHO_A, beam_robot
 
+from flex_description import load_robot
+from flex_description.commands.describe import main as describe
 from flex_dynamics import DistributedLoad, Model, Wrench
 
 CLAMPED_FREE = np.array([1.8751040687, 4.6940911330, 7.8547574382])
@@ -244,3 +248,12 @@ def test_modal_damping_ratio_and_rayleigh():
     rayleigh = Model(beam_robot(inside='<damping alpha="0.3" beta="0.002"/>'))
     assert rayleigh.damping_matrix() == pytest.approx(
         0.3 * rayleigh.mass_matrix(zero) + 0.002 * rayleigh.stiffness_matrix(), rel=1e-9)
+
+
+def test_describe_and_frequencies_agree(capsys):
+    """describe prints Hz, the API is in rad/s: the same modes for a robot with one beam."""
+    model = Model(load_robot('lab_link'))
+    assert describe(['lab_link']) == 0
+    printed = re.findall(r' ([\d.]+) Hz ', capsys.readouterr().out)
+    found = model.frequencies(np.zeros(model.n), 'locked')[0] / (2.0 * np.pi)
+    assert [float(text) for text in printed] == pytest.approx(found, rel=1e-5)

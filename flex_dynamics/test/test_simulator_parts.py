@@ -49,7 +49,7 @@ def test_efforts_are_cut_to_the_limits_of_the_urdf(commands):
     (['link2/bend_y/1'], [1.0], {}, 'is no joint'),
     (['joint1', 'joint1'], [1.0, 1.0], {}, 'named twice'),
     (JOINTS, [1.0], {}, 'effort: expected 4 numbers'),
-    (JOINTS, [], {}, 'effort: expected one number a name, found none'),
+    (JOINTS, [], {}, 'expected effort, position or velocity, one number a name, found none'),
     (JOINTS, [1.0, np.nan, 0.0, 0.0], {}, 'found nan for joint2'),
     (JOINTS, [1.0, 0.0, 0.0, np.inf], {}, 'found inf for joint4'),
     (JOINTS, [0.0] * 4, {'velocity': [0.0]}, 'velocity: expected 4 numbers'),

@@ -1,4 +1,5 @@
 """The simulator's decisions, without ROS: periods, steps, lockstep, fail-safe, who drives."""
+import math
 from dataclasses import replace
 
 import pytest
@@ -6,12 +7,13 @@ import pytest
 from flex_dynamics.simulation.command_limits import CommandError
 from flex_dynamics.simulation.command_owner import CommandOwner
 from flex_dynamics.simulation.pacing import Timing
-from flex_dynamics.simulation.simulator_state_machine import SimulatorStateMachine
+from flex_dynamics.simulation.simulator_state_machine import LONGEST_LOOK, SimulatorStateMachine
 
 MS = 10**6
 FREE = Timing(step=0.001, steps=2, lockstep=False, real_time_factor=1.0, command_timeout=0.1,
-              lockstep_timeout=5.0, hold_on_silence=False, wait_for_command=True,
-              start_paused=False, clock_every=5, thread_priority=0)
+              slip_delay=0.01, slip_timeout=2.0, lockstep_timeout=5.0, hold_on_silence=False,
+              wait_for_command=True, start_paused=False, independent=False, clock_every=5,
+              thread_priority=0)
 LOCKSTEP = replace(FREE, lockstep=True)
 PERIOD = 0.002
 
@@ -107,6 +109,154 @@ def test_the_fail_safe_hold_keeps_the_last_command():
 def test_a_robot_without_motors_needs_no_command():
     made = machine(has_motors=False, tick=1000)
     assert not made.watch_commands() and not made.fail_safe
+
+
+# Free running: a driver that was not scheduled ------------------------------------------------
+
+def answered_until(tick, timing=FREE, stamps=True, says_so=True):
+    """A machine whose driver has answered every state up to this one, and is late by now."""
+    made = machine(timing)
+    for at in range(tick + 1):
+        assert made.receive(made.stamp_ns if stamps else 0, at + 1, at * PERIOD, good,
+                            says_so) is None
+        made.period_ran(at * PERIOD)
+    for _ in range(5):                       # to 0.012 s
+        assert not made.slips_for(there, made.tick * PERIOD)
+        made.period_ran(made.tick * PERIOD)
+    return made
+
+
+def there():
+    """The driver is in the graph."""
+    return True
+
+
+def gone():
+    return False
+
+
+def ends_in_the_fail_safe(made):
+    """Time passes up to command_timeout; then the fail-safe acts."""
+    begins = False
+    while not begins:
+        assert not made.slips_for(there, 20.0)
+        begins = made.watch_commands()
+        assert made.fail_safe == begins == (
+            (made.tick - made.command_tick) * PERIOD > FREE.command_timeout)
+        made.period_ran(20.0)
+    return made.fail_safes == 1
+
+
+@pytest.mark.parametrize('last', [0, 1, 100])
+def test_time_waits_for_a_driver_that_answers_states_and_goes_on_with_its_command(last):
+    made = answered_until(last)
+    tick = made.tick
+    for look in range(50):
+        assert made.periods_due(10.0 + 0.01 * look) == (look > 0)
+        assert made.slips_for(there, 10.0 + 0.01 * look)
+    assert made.receive(made.stamp_ns, last + 2, 10.5, good, True) is None
+    assert made.periods_due(10.5) == 1                        # the pause is not made up for
+    assert not made.slips_for(there, 10.5) and not made.watch_commands()
+    assert made.slips == 1 and made.slipped == pytest.approx(0.5)
+    assert made.fail_safes == 0 and made.tick == tick
+    made.period_ran(10.5)
+    assert made.periods_due(10.5) == 0
+
+
+def test_a_driver_that_does_not_come_back_leaves_the_robot_to_the_fail_safe():
+    made = answered_until(100)
+    looks = [made.slips_for(there, 10.0 + 0.01 * look) for look in range(210)]
+    assert looks.count(True) == looks.index(False) and abs(looks.index(False) - 200) <= 1
+    assert made.slipped == pytest.approx(FREE.slip_timeout, abs=0.011)
+    assert ends_in_the_fail_safe(made)
+
+
+def test_a_driver_that_comes_back_after_all_is_waited_for_again():
+    made = answered_until(100)
+    for look in range(300):
+        made.slips_for(there, 10.0 + 0.01 * look)
+    assert ends_in_the_fail_safe(made)
+    assert made.receive(made.stamp_ns, 1000, 21.0, good, True) is None
+    assert not made.fail_safe and not made.slips_for(there, 21.0)
+    made.tick += 10
+    assert made.slips_for(there, 21.0)
+
+
+def test_a_driver_that_leaves_the_graph_is_not_waited_for():
+    made = answered_until(100)
+    assert not made.slips_for(gone, 10.0) and made.slips == 0 and made.slipped == 0.0
+    assert ends_in_the_fail_safe(made)
+    made = answered_until(100)
+    assert made.slips_for(there, 10.0) and not made.slips_for(gone, 10.1)
+    assert ends_in_the_fail_safe(made)
+
+
+@pytest.mark.parametrize('made', [
+    lambda: answered_until(100, says_so=False),        # by hand, ros2_control, any other driver
+    lambda: answered_until(100, stamps=False),
+    lambda: answered_until(100, replace(FREE, slip_timeout=0.0)),
+], ids=['other drivers', 'commands without stamps', 'slip_timeout 0'])
+def test_no_other_driver_slows_time_down(made):
+    made = made()
+    assert ends_in_the_fail_safe(made) and made.slips == 0 and made.slipped == 0.0
+
+
+def test_a_driver_that_skips_states_on_a_busy_machine_is_still_waited_for():
+    made = answered_until(10)
+    for at in range(20):
+        assert made.slips_for(there, 10.0 + at)
+        assert made.receive(made.stamp_ns, 100 + at, 10.0 + at, good, True) is None
+        for _ in range(6):
+            assert not made.slips_for(there, 10.0 + at)
+            made.period_ran(10.0 + at)
+
+
+def test_commands_with_times_of_their_own_do_not_slow_time_down():
+    made = answered_until(100)
+    assert made.receive(made.stamp_ns - MS // 2, 1000, 0.3, good, True) is None
+    for _ in range(10):
+        made.period_ran(0.3)
+    assert ends_in_the_fail_safe(made)
+
+
+def test_time_does_not_wait_for_a_driver_whose_commands_are_bad():
+    made = answered_until(100)
+    assert made.slips_for(there, 10.0)
+    assert made.receive(made.stamp_ns, 1000, 10.0, bad, True) is not None
+    assert ends_in_the_fail_safe(made)
+
+
+def test_a_late_command_of_a_driver_that_was_not_scheduled_does_not_end_the_wait():
+    made = answered_until(100)
+    made.tick += 60
+    assert made.slips_for(there, 10.0)
+    assert 'old' in str(made.receive(100 * 2 * MS + 2 * MS, 1000, 10.1, good, True))
+    assert made.slips_for(there, 10.1)
+
+
+def test_a_slow_rate_has_two_periods():
+    made = machine(replace(FREE, steps=20))            # 0.02 s
+    for at in range(3):
+        assert made.receive(made.stamp_ns, at + 1, 0.02 * at, good, True) is None
+        made.period_ran(0.02 * at)
+    assert not made.slips_for(there, 1.0)
+    made.period_ran(1.0)
+    assert not made.slips_for(there, 1.0)
+    made.period_ran(1.0)
+    assert made.slips_for(there, 1.0)
+
+
+def test_a_stall_of_the_simulator_itself_is_not_counted_against_the_driver():
+    made = answered_until(100)
+    assert made.slips_for(there, 10.0)
+    assert made.slips_for(there, 60.0) and made.slipped == pytest.approx(LONGEST_LOOK)
+
+
+def test_a_reset_ends_the_wait():
+    made = answered_until(100)
+    assert made.slips_for(there, 10.0)
+    made.reset(state=True, clock=True, now=10.0)
+    assert not made.slips_for(there, 10.0) and not made.watch_commands()
 
 
 # Lockstep -------------------------------------------------------------------------------------
@@ -213,3 +363,32 @@ def test_a_controller_in_the_process_answers_the_present_state():
     assert made.receive_direct(good) is None
     assert made.answered and made.command_tick == 7 and not made.fail_safe
     assert made.receive_direct(bad) is not None and made.fail_safe and made.rejected == 1
+
+
+INDEPENDENT = replace(FREE, independent=True, command_timeout=math.inf)
+
+
+def test_time_passes_from_the_start_with_an_independent_driver():
+    made = machine(INDEPENDENT)
+    assert made.started and run_due(made, 0.0) == 0
+    assert sum(run_due(made, 0.001 * k) for k in range(1, 101)) == 50
+    assert not made.fail_safe and not made.fail_safes
+
+
+def test_silence_of_an_independent_driver_is_normal_unless_a_timeout_is_set():
+    for timeout, acts in ((math.inf, False), (0.5, True)):
+        made = machine(replace(INDEPENDENT, command_timeout=timeout))
+        for k in range(1, 11):               # it answers states for a while
+            made.tick = k
+            assert made.receive(made.stamp_ns, k, 0.001 * k, good) is None
+        made.tick += 10_000
+        assert not made.slips_for(lambda: True, 21.0)
+        assert made.watch_commands() == acts and made.fail_safe == acts
+
+
+@pytest.mark.parametrize('stamp_ns, other', [
+    (0, False), (2 * MS, False), (40 * MS, False), (10**9, False), (1_790_000_000 * 10**9, True)])
+def test_stamps_of_an_independent_driver_count_as_now(stamp_ns, other):
+    made = machine(INDEPENDENT, tick=10)
+    assert made.receive(stamp_ns, 1, 0.02, good) is None
+    assert made.command_tick == 10 and made.other_clock == other

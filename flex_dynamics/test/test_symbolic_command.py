@@ -36,6 +36,21 @@ def test_simplified_with_zeros_into_a_file(tmp_path, capsys):
     assert 'output joint1: minimum phase (no zeros)' in capsys.readouterr().err
 
 
+def test_simplified_as_latex(capsys):
+    assert main(['mladenova_arm', '--simplify', '5', '--format', 'latex']) == 0
+    out = capsys.readouterr().out
+    assert r'g_{1} = 4.905 \sin{\left(q_{1} \right)} \\' in out and r'\end{gather*}' in out
+
+
+def test_it_says_how_to_get_shorter_equations(capsys):
+    assert main(['lab_link']) == 0
+    assert '--modes N keeps at most N mode shapes of each kind (--modes 1: 4 coordinates)' in (
+        capsys.readouterr().err)
+    assert main(['lab_link', '--modes', '1']) == 0
+    err = capsys.readouterr().err
+    assert '4 coordinates' in err and '--modes' not in err
+
+
 def test_zeros_in_a_stretched_pose_do_not_spoil_the_equations(capsys):
     assert main(['lin_lewis_rfr', '--method', 'dual_screw', '--zeros']) == 0
     out, err = capsys.readouterr()
@@ -51,6 +66,7 @@ def test_zeros_in_a_stretched_pose_do_not_spoil_the_equations(capsys):
     (['lin_lewis_rfr', '--modes', '0'], 'at least one shape'),
     (['lin_lewis_rfr', '--most-operations', '0'], 'expected a positive number'),
     (['lin_lewis_rfr', '--xacro', 'modes=2'], 'expected NAME:=VALUE'),
+    (['lin_lewis_rfr', '--simplify', '1', '--format', 'c'], 'expected --format text'),
     (['lin_lewis_rfr', '--simplify', '-1'], 'budget: expected a time'),
     (['lin_lewis_rfr', '--output', '/no/such/folder/file'], 'expected to write')])
 def test_refusals_are_one_line_and_exit_code_1(arguments, words, capsys):

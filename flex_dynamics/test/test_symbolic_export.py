@@ -1,6 +1,7 @@
 """Exports of derived equations: Python, C, JSON and LaTeX are all the same equations."""
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import subprocess
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy
+from matplotlib.mathtext import MathTextParser
 from symbolic_robots import derived, rigid_flexible, states
 
 from flex_description import load_robot
@@ -78,6 +80,38 @@ def test_c_code_compiles_without_a_warning(tmp_path, spatial):
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize('name, method', [*CASES, ('lab_link', 'lagrange')])
+def test_constant_terms_of_exported_code_are_those_of_the_model(name, method, tmp_path):
+    """K, D and B in C, compiled and called, and in Python."""
+    equations = (derive(load_robot(name), modes=1) if name == 'lab_link'
+                 else derived(name, method))
+    model = equations.model
+    n, inputs = model.n, model.n_joints
+    expected = (model.stiffness_matrix(), model.damping_matrix(),
+                model.input_matrix(np.zeros(n)))
+    source, library = tmp_path / 'arm.c', tmp_path / 'arm.so'
+    source.write_text(equations.text('c'))
+    subprocess.run([code.c_compiler(), '-std=c99', '-fPIC', '-shared', '-o', str(library),
+                    str(source), '-lm'], check=True)
+    found = [np.full((n, n), 7.0), np.full((n, n), 7.0), np.full((n, inputs), 7.0)]
+    ctypes.CDLL(str(library)).constant_terms(*(ctypes.c_void_p(x.ctypes.data) for x in found))
+    space: dict = {}
+    exec(compile(equations.text('python'), 'terms.py', 'exec'), space)
+    for in_c, in_python, of_model in zip(found, space['constant_terms'](), expected):
+        scale = np.abs(of_model).max(initial=1e-300)
+        assert np.abs(in_c - of_model).max() <= 1e-12 * scale
+        assert np.array_equal(in_c, in_python)
+    assert name != 'lab_link' or all(matrix.any() for matrix in expected)
+
+
+def test_a_body_at_the_clamped_end_costs_nothing():
+    """The hub of lab_link sits where no shape moves: rounding there once doubled the code."""
+    equations = derive(load_robot('lab_link'), modes=1, order='second')
+    numbers = [abs(float(x)) for x in re.findall(r'\d+\.\d+(?:e[+-]\d+)?', str(equations))]
+    assert min(x for x in numbers if x > 0.0) > 1e-12
+    assert equations.operations < 3000
+
+
 def test_names_of_a_robot_cannot_become_code():
     robot = load_robot('mladenova_arm')
     nasty = 'arm"""\nraise SystemExit\n"""*/ int x; /* % } \\input{x}'
@@ -117,6 +151,57 @@ def test_latex_is_whole_and_defines_what_it_uses(name, method):
     used = set(re.findall(r't_\{\d+\}', text))
     assert used == defined
     assert 'M_{1,1} =' in text and '+ -' not in text
+
+
+def latex_lines(text):
+    """The lines of a gather*; matplotlib, which is slow, parses some of the shorter ones, and
+    raises an error for bad LaTeX."""
+    body = text.partition(r'\begin{gather*}')[2].partition(r'\end{gather*}')[0]
+    lines = [line.strip() for line in body.split('\\\\') if line.strip()]
+    parser = MathTextParser('path')
+    for line in lines:
+        assert line.count('{') == line.count('}') and line.count('(') == line.count(')')
+    short = [line for line in lines if len(line) < 250]
+    for line in short[::len(short) // 15 + 1]:
+        parser.parse(f'${line}$')
+    return lines
+
+
+@pytest.mark.parametrize('name', ['lin_lewis_rfr', 'mladenova_arm'])
+def test_simplified_latex_is_latex(name):
+    equations = derived(name, 'lagrange')
+    found = equations.simplify(1.0)
+    lines = latex_lines(equations.simplified_text(found, 'latex'))
+    text = '\n'.join(lines)
+    assert text.count('{') == text.count('}') and text.count('(') == text.count(')')
+    assert not re.search(r'\*|\bsqrt\b|(?<!\\)\b(sin|cos)\b|\[\d', text)      # not Python
+    assert any(line.startswith('M_{1,1} =') for line in lines)
+    assert any(line.startswith('K_{') for line in lines)
+    assert any(line.startswith('B_{') for line in lines)
+    if name == 'lin_lewis_rfr':
+        assert r'\dot q_{1}' in text and 'v_{' not in text
+    zero = sum(1 for x in (*found.M, *found.C, *found.g) if x != 0)
+    n = equations.n
+    below = sum(1 for i in range(n) for j in range(i) if found.M[i, j] != 0)
+    constants = sum(np.count_nonzero(x) for x in (equations.K_numbers, equations.D_numbers,
+                                                  equations.B_numbers))
+    assert len(lines) == 1 + zero - below + constants
+
+
+def test_latex_of_all_elements_can_be_parsed(spatial):
+    assert len(latex_lines(spatial.latex())) > 50
+
+
+def test_simplified_json_and_text():
+    equations = derived('mladenova_arm', 'lagrange')
+    found = equations.simplify(5.0)
+    read = json.loads(equations.simplified_text(found, 'json'))
+    assert read['definitions'] == [] and read['g'] == ['4.905*sin(q1)', '0'] or (
+        sympy.sympify(read['g'][0]).subs('q1', 1.0) == pytest.approx(4.905 * np.sin(1.0)))
+    text = equations.simplified_text(found)
+    assert 'M[2,2] = 0.02\n' in text and 'K[1,2] = -50' in text and 'B[2,1] = 1' in text
+    with pytest.raises(DynamicsError, match='expected format text or latex or json, found .c.'):
+        equations.simplified_text(found, 'c')
 
 
 def test_text_names_the_coordinates_and_every_element():

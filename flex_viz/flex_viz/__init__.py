@@ -5,7 +5,7 @@
 
     run = read_run(Path('bag'))                                # rosbag2, without ROS
     print(table(run))
-    write_report(Path('report'), run, moments=(0.0, 1.0, 2.0), exaggeration=4.0)
+    write_report(Path('report'), run, moments=(0.0, 1.0, 2.0))
     animate(Path('run.gif'), run)
 
 Reports: `read_run`, `Run`, `RunError`, `table`, `write_report`, `animate`.

@@ -7,6 +7,7 @@ one line of limited length. Use them for every string that is not a constant.
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 
 from flex_ros.printable_text import LONGEST, printable
 
@@ -32,9 +33,27 @@ def plot_text(text: object, longest: int = LONGEST) -> str:
     return no_formulas(plain(text, longest))
 
 
+def shortened(text: object, longest: int) -> str:
+    """For narrow places: one line, without the middle of a long text, because names often differ
+    at their ends."""
+    whole, end = str(text), (longest - 3) // 2
+    if len(whole) > longest:
+        whole = f'{whole[:longest - 3 - end]}...{whole[-end:]}'
+    return plain(whole, longest)
+
+
+def distinct(names: Sequence[str], longest: int) -> list[str]:
+    """Names, shortened to `longest` characters (at least 15) each; with a number in front where
+    several would look the same."""
+    short = [shortened(name, longest) for name in names]
+    if len(set(short)) == len(short):
+        return short
+    return [f'{k}: {shortened(name, longest - 7)}' for k, name in enumerate(names, 1)]
+
+
 def legend_text(text: object) -> str:
     """For a label of matplotlib, which omits labels that begin with `_` from legends."""
-    label = plot_text(text, 30)
+    label = plot_text(text, 40)
     return f' {label}' if label.startswith('_') else label
 
 

@@ -6,7 +6,7 @@ from flex_description import load_robot
 from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model
 from flex_viz.geometry.frames import Frames, Point, read_point
-from flex_viz.geometry.outline import outline
+from flex_viz.geometry.outline import outline, reach
 from flex_viz.rviz.transform_bytes import TransformBytes
 
 
@@ -109,3 +109,18 @@ def test_outlines_meet_at_the_joints_and_grow_with_exaggeration(arm, bent):
     sag = [np.linalg.norm(outline(arm, bent, factor)['link2'][-1] - straight[-1])
            for factor in (1.0, 2.0)]
     assert sag[0] > 1e-3 and sag[1] == pytest.approx(2.0 * sag[0], rel=0.02)
+
+
+def test_reach_is_that_of_the_longest_chain():
+    """Many short branches, as of a hand, do not add up."""
+    links, joints = ['<link name="base"/>'], []
+    for at in range(10):
+        mass = ('<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" '
+                'iyz="0"/></inertial>')
+        links += [f'<link name="a{at}">{mass}</link>', f'<link name="b{at}"/>']
+        joints += [f'<joint name="j{at}" type="continuous"><parent link="base"/>'
+                   f'<child link="a{at}"/><origin xyz="0.3 0 0"/></joint>',
+                   f'<joint name="k{at}" type="fixed"><parent link="a{at}"/>'
+                   f'<child link="b{at}"/><origin xyz="0 0.2 0"/></joint>']
+    robot = load_robot(f'<robot name="hand">{"".join(links + joints)}</robot>')
+    assert reach(robot) == pytest.approx(0.5)

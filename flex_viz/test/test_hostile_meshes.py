@@ -9,11 +9,12 @@ import pytest
 from test_meshes import FACES, SOLID, URDF, binary_stl, collada, obj, text_stl
 
 from flex_description import load_robot
+from flex_description.visuals import mesh_collada, mesh_limits
+from flex_description.visuals.mesh_file import MeshError, load_mesh
+from flex_description.visuals.mesh_path import mesh_path
+from flex_description.visuals.shapes import Visual, read_visuals, visual_corners
 from flex_dynamics import Model
-from flex_viz.geometry import mesh_collada, mesh_limits
 from flex_viz.geometry.bent_robot import BentRobot
-from flex_viz.geometry.mesh_file import MeshError, load_mesh
-from flex_viz.geometry.visuals import Visual, mesh_path, read_visuals, visual_corners
 from flex_viz.rviz.robot_markers import RobotMarkers
 
 SEED, MUTANTS = 20240611, 1500      # a format
@@ -133,7 +134,7 @@ def test_bad_obj_files_are_refused_in_a_sentence(tmp_path, data, said):
 
 
 def test_huge_files_are_refused_before_they_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr('flex_viz.geometry.mesh_file.LARGEST_FILE', 10**6)
+    monkeypatch.setattr('flex_description.visuals.mesh_file.LARGEST_FILE', 10**6)
     with (tmp_path / 'a.stl').open('wb') as file:
         file.truncate(10**12)      # a file of zeros that takes no place
     refused(tmp_path, b'', 'neither', 'b.stl')

@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 
 from flex_description import load_robot
+from flex_description.visuals.mesh_file import MeshError, load_mesh
+from flex_description.visuals.mesh_path import mesh_path, mesh_uri
+from flex_description.visuals.shapes import read_visuals, visual_corners
 from flex_dynamics import Model
 from flex_viz.geometry.bent_robot import BentRobot
-from flex_viz.geometry.mesh_file import MeshError, load_mesh
 from flex_viz.geometry.skin import bent_mesh, cut
-from flex_viz.geometry.visuals import mesh_path, read_visuals
+from flex_viz.rviz.robot_markers import RobotMarkers
 
 # A tetrahedron, outer faces outwards.
 CORNERS = np.array([(0.0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
@@ -162,3 +164,70 @@ def test_a_missing_mesh_is_told_and_the_section_drawn(tmp_path):
     assert 'gone.stl' in robot.problems[0] and 'drawn as its section' in robot.problems[0]
     points = robot.at(np.zeros(model.n)).vertices['boom']
     assert points[:, 0].max() == pytest.approx(3.0) and points[:, 1].max() < 0.021
+
+
+def test_a_package_is_found_around_the_urdf(tmp_path, monkeypatch):
+    """As in a checkout that is not installed: by the name of a folder, or by its package.xml."""
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '')
+    monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
+    source = tmp_path / 'looks' / 'urdf' / 'boom.urdf'
+    source.parent.mkdir(parents=True)
+    (tmp_path / 'looks' / 'boom.stl').write_bytes(binary_stl(SOLID))
+    (tmp_path / 'looks' / 'package.xml').write_text('<package><name> other </name></package>')
+    for package in ('looks', 'other'):
+        source.write_text(URDF.format(mesh=f'package://{package}/boom.stl'))
+        robot = load_robot(source)
+        assert mesh_path(f'package://{package}/boom.stl', robot) == tmp_path / 'looks/boom.stl'
+        # RViz looks in installed packages only.
+        assert mesh_uri(f'package://{package}/boom.stl', robot) == (
+            tmp_path / 'looks/boom.stl').as_uri()
+
+
+def test_a_package_is_found_in_ros_package_path(tmp_path, monkeypatch):
+    monkeypatch.setenv('ROS_PACKAGE_PATH', f'/nowhere:{tmp_path}')
+    place = tmp_path / 'looks' / 'boom.stl'
+    place.parent.mkdir()
+    place.write_bytes(binary_stl(SOLID))
+    assert mesh_path('package://looks/boom.stl', load_robot('lab_link')) == place
+
+
+def test_an_unresolved_package_says_where_it_was_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/opt/a:/opt/b:/opt/c:/opt/d')
+    monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
+    robot = load_robot('lab_link')
+    with pytest.raises(MeshError) as caught:
+        mesh_path('package://looks/boom.stl', robot)
+    assert str(caught.value) == (
+        'package://looks/boom.stl: expected the package, found none in AMENT_PREFIX_PATH (/opt/a, '
+        '/opt/b, /opt/c and 1 more), in ROS_PACKAGE_PATH (empty) or around the URDF; source the '
+        'setup file of its workspace, or set ROS_PACKAGE_PATH to the folder that holds the '
+        'package')
+    assert mesh_uri('package://looks/boom.stl', robot) == 'package://looks/boom.stl'
+    (tmp_path / 'share' / 'looks').mkdir(parents=True)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    with pytest.raises(MeshError, match=f'expected this file in {tmp_path}/share/looks, found '):
+        mesh_path('package://looks/boom.stl', robot)
+
+
+SHAPES = """<robot name="shapes"><link name="base"><visual>
+  <origin xyz="1 0 0" quat_xyzw="0 0.70710678 0 0.70710678"/>
+  <geometry><capsule radius="0.1" length="0.6"/></geometry></visual></link>
+  <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+  iyz="0"/></inertial></link><joint name="turn" type="continuous"><parent link="base"/>
+  <child link="arm"/></joint></robot>"""
+
+
+def test_a_capsule_has_round_ends_and_is_turned_by_its_quaternion():
+    robot = load_robot(SHAPES)
+    visual, = read_visuals(robot)['base']
+    corners = visual_corners(visual, robot)
+    inside = np.linalg.norm(corners - np.clip(corners, (0, 0, -0.3), (0, 0, 0.3)), axis=1)
+    assert inside.max() == pytest.approx(0.1)      # every corner is on the capsule
+    # a cylinder and a sphere, less what 24 edges cut off
+    full = np.pi * 0.1**2 * 0.6 + 4.0 / 3.0 * np.pi * 0.1**3
+    assert 0.96 * full < volume(corners.reshape(-1, 3, 3)) < full
+    placed = corners @ visual.pose[:3, :3].T + visual.pose[:3, 3]
+    assert placed[:, 0].min() == pytest.approx(0.6) and placed[:, 0].max() == pytest.approx(1.4)
+    rigid = [marker for marker in RobotMarkers(Model(robot)).at(0.0, np.zeros(1))
+             if marker.ns == 'rigid']
+    assert len(rigid[0].points) == len(corners) and rigid[0].position == [1.0, 0.0, 0.0]

@@ -45,16 +45,16 @@ def test_deflection_is_that_of_the_bent_link(run):
 def test_the_table_says_what_happened(run):
     text = table(run)
     row = next(line for line in text.splitlines() if line.startswith('joint2'))
-    assert row.split() == ['joint2', 'deg,', 'N', 'm', '0.000', '28.648', '28.648', '0.000',
-                           '0.0', '0.0']
+    assert re.split('  +', row) == ['joint2', '0.000 deg', '28.648 deg', '28.648 deg',
+                                    '0.000 deg', '0.0 N m', '0.0 N m']
     row = next(line for line in text.splitlines() if line.startswith('joint3'))
-    assert row.split()[-2:] == ['246.8', '123.4']
+    assert re.split('  +', row)[-2:] == ['246.8 N m', '123.4 N m']
     assert '0.50 times real time' in text and 'at 1.000 s' in text
 
 
 def test_a_run_that_knows_states_only_is_told_too(run):
     bare = Run(run.model, 'tool', run.time, run.q, run.v)
-    assert rows(bare)[0][3:] == ('-', '0.000', '-', '-', '-')
+    assert rows(bare)[0][2:] == ('-', '0.000 deg', '-', '-', '-')
     assert 'wall time' not in table(bare)
 
 
@@ -69,7 +69,7 @@ def test_the_page_holds_everything(run, tmp_path):
     page = files[0].read_text()
     assert page.count('src="data:image/png;base64,') == 2
     assert not re.search(r'(src|href)="(?!data:)', page)      # nothing from elsewhere
-    assert '<td>246.8</td>' in page and 'largest 20' in page
+    assert '<td>246.8 N m</td>' in page and 'largest 20' in page
     assert all(path.stat().st_size > 5000 for path in files[:4])
     assert 'joint3' in files[4].read_text()
 
@@ -151,7 +151,8 @@ def test_plot_makes_the_report_of_a_bag(run, tmp_path, capsys):
     record(tmp_path / 'bag', run)
     assert main([str(tmp_path / 'bag')]) == 0
     assert (tmp_path / 'bag_report' / 'run.html').stat().st_size > 50_000
-    assert '123.4' in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert '123.4 N m' in out and re.search(r'deflection drawn \d+ times as large', out)
 
 
 def test_bad_bags_are_refused_in_a_sentence(run, tmp_path, capsys):

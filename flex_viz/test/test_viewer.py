@@ -7,6 +7,7 @@ import viser
 from chromium import Page
 
 from flex_description import load_robot
+from flex_description.visuals.shapes import solid
 from flex_dynamics import DynamicsError, Model
 from flex_viz.browser.goals import point_to_point, read_goals
 from flex_viz.browser.history import History
@@ -14,7 +15,6 @@ from flex_viz.browser.panel import Panel
 from flex_viz.browser.scene import Scene
 from flex_viz.geometry.coordinates import scaled
 from flex_viz.geometry.modes import natural_modes
-from flex_viz.geometry.visuals import solid
 from flex_viz.geometry.wrench_arrows import AppliedWrench, arrow
 
 FACTOR = 6.0

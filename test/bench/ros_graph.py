@@ -34,7 +34,8 @@ SETTLE = 1.5             # s
 SHOWN = 10.0             # states a simulated s: 200 a wall s at 20 times real time
 TICKS = os.sysconf('SC_CLK_TCK')
 START = [0.0, 0.5235987755982988, 2.0943951023931953, 0.5235987755982988]     # rad
-SIMULATOR = {'step': 0.001, 'start.positions': START, 'start.deflected': False}
+SIMULATOR = {'step': 0.001, 'start.positions': START, 'start.deflected': False,
+             'drive.bandwidth': 0.0}
 DAMPING = [800.0, 2400.0, 900.0, 40.0]                                     # N m s/rad
 SOFT = {'pd.kp': [400.0, 1200.0, 600.0, 40.0], 'pd.kd': DAMPING}           # bears late commands
 PD = {'pd.kp': [4000.0, 12000.0, 6000.0, 400.0], 'pd.kd': DAMPING,
@@ -219,6 +220,7 @@ def _launched(params: dict[str, dict[str, Any]],
         path.write_text(yaml.safe_dump({f'/**/{node}': {'ros__parameters': given}
                                         for node, given in params.items()}))
         command = ['ros2', 'launch', 'flex_bringup', 'sim.launch.py', f'params_file:={path}',
+                   'controller:=pd',
                    'headless:=true', *arguments]
         launch = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, errors='replace', start_new_session=True)

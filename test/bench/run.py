@@ -1,7 +1,7 @@
 """The benchmark: speed and accuracy against other programs, as ratios of one run.
 
     python test/bench/run.py [calls] [manoeuvre] [growth] [memory] [symbolic] [controllers]
-                                [ros]
+                                [any_robot] [ros]
 
 Without arguments all parts run. The table is printed and written to results/bench.md, a plot of
 the growth to results/bench_growth.png. A missed target is shown with a profile; the exit code is 0
@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import accuracy
+import any_robot
 import calls
 import controllers
 import growth
@@ -31,6 +32,7 @@ PARTS = {
     'ros': ros_graph.measure,
     'symbolic': symbolic.measure,
     'controllers': lambda report: controllers.measure(report, RESULTS),
+    'any_robot': lambda report: any_robot.measure(report, RESULTS),
 }
 
 

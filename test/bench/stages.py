@@ -10,7 +10,7 @@ from timing import interleaved
 
 from flex_dynamics import Model
 from flex_dynamics.kernels.base.handle import open_handle
-from flex_dynamics.kernels.base.layout import OPTIONS
+from flex_dynamics.kernels.base.layout import ENTRY
 from flex_dynamics.kernels.base.workspace import carve
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
 from flex_dynamics.kernels.tree.body_blocks import carve_blocks, frame_changes, own_bodies
@@ -28,7 +28,7 @@ TERMS = ('workspace', 'kinematics and its rates', 'inertia and Coriolis blocks o
          'changes of frame', 'composite bodies, M, C and g')
 REPEATS = 200
 # Not cached: numba would not see that the kernels inside have changed.
-OWN_OPTIONS = {**OPTIONS, 'cache': False}
+OWN_OPTIONS = {**ENTRY, 'cache': False}
 
 
 @njit(**OWN_OPTIONS)

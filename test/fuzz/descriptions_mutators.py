@@ -23,7 +23,8 @@ WORDS = ['', ' ', '\t', 'x', 'auto', 'base', 'link1', 'link2', 'tool', 'joint1',
          'continuous', 'prismatic', 'floating', 'planar', 'true', 'null', '~', '[1, 2]', '{a: b}',
          '${1 + 1}', '$(arg a)', '../x', '/dev/zero', '/etc/passwd', '.', 'a' * 300,
          'b' * 100_000, '\u202e', '\x85', '\u009b31m', '&lt;b&gt;', '%s%n', "'", '"', '🤖', '\0',
-         '<script>', '-' * 40, '(' * 200, 'raw', 'mass', 'link1/tip', 'modes.csv', 'modes.npz']
+         '<script>', '-' * 40, '(' * 200, 'raw', 'mass', 'link1/tip', 'modes.csv', 'modes.npz',
+         'keep', 'beam', 'included', 'excluded']
 VECTORS = ['0 0 0', '1 0 0', '0 0 1', '1 2', '1 2 3 4', '0 0 nan', '1e8 0 0', '0 1e8 0',
            '1e-12 0 0', '1e30 1e30 1e30', '-1 -1 -1', '1e-30 0 0', '0,0,0', '1 1 1', '0 0 1e-10']
 FORMULAS = ['x^2', 'x^2; x^3', 'x', 'x^2/(x-0.1234567)', 'x^2/L', 'sin(x)', 'x^2*sqrt(x)', '1/x',
@@ -32,8 +33,9 @@ FORMULAS = ['x^2', 'x^2; x^3', 'x', 'x^2/(x-0.1234567)', 'x^2/L', 'sin(x)', 'x^2
             '0*x', 'x^1e9', '1e308*x^2', 'x^2*1e-200', 'x^2*x^2*1e160', 'x^3-x^3', '__import__']
 TAGS = ['robot', 'link', 'joint', 'inertial', 'inertia', 'mass', 'origin', 'axis', 'limit',
         'dynamics', 'mimic', 'visual', 'collision', 'geometry', 'box', 'mesh', 'material',
-        'flexible', 'flexible_joint', 'imu', 'gravity', 'beam', 'section', 'segment', 'modes',
-        'damping', 'gauge', 'parent', 'child', 'gazebo', 'ros2_control', 'xacro:macro',
+        'flexible', 'flexible_joint', 'motor', 'imu', 'gravity', 'beam', 'section', 'segment',
+        'modes', 'stiffness', 'damping', 'gauge', 'parent', 'child', 'gazebo', 'ros2_control',
+        'xacro:macro',
         'xacro:property', 'xacro:if', 'xacro:include', 'xacro:insert_block', 'xacro:call', 'a:b']
 ATTRIBUTES = ['name', 'link', 'joint', 'type', 'xyz', 'rpy', 'value', 'ixx', 'iyy', 'izz', 'ixy',
               'lower', 'upper', 'effort', 'velocity', 'damping', 'friction', 'length', 'to',
@@ -42,7 +44,8 @@ ATTRIBUTES = ['name', 'link', 'joint', 'type', 'xyz', 'rpy', 'value', 'ixx', 'iy
               'basis', 'bending_y', 'bending_z', 'twist', 'tip_mass', 'tip_inertia', 'tip_offset',
               'normalization', 'file', 'expression_y', 'expression_z', 'expression_twist', 'ratio',
               'alpha', 'beta', 'stiffness', 'motor_inertia', 'gear_ratio', 'frame', 'version',
-              'quat_xyzw', 'expressed_in', 'filename', 'params', 'default', 'scope']
+              'quat_xyzw', 'expressed_in', 'filename', 'params', 'default', 'scope', 'tip', 'load',
+              'deflection', 'frequency', 'carried', 'torque', 'rotation']
 EXPRESSIONS = ['${9**9**9}', '${range(10**10)}', '${list(range(10**4))}', "${'a' * 10**10}",
                '${[0] * 10**9}', '${1 << 10**9}', '${p}', '${p + q}', '${q}', '${nothing}',
                '${[x.__class__ for x in [1]]}', '${(lambda: 1)()}', '${1 / 0}', '${1 if p else 2}',

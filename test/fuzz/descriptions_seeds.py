@@ -54,6 +54,17 @@ VARIANTS = [
     (GIVEN, LUMP, f'basis="polynomial" {COUNTS}', 'continuous'),
     (TUBE, '', 'basis="expression" expression_y="x^2; x^3" expression_twist="x"', 'fixed'),
 ]
+# A link whose mass is kept and whose stiffness is known: material and <stiffness>.
+KNOWN = [
+    ('', '<stiffness tip="2e4 3e4" twist="4e3"/>'),
+    ('<material name="steel"/>', '<stiffness frequency="5" carried="included"/>'),
+    ('<material density="900"/>', '<stiffness load="50" deflection="0.01"/>'),
+    ('<material G="5e9"/>', '<stiffness frequency="30" carried="excluded"/>'),
+    ('<material E="7e10"/>', '<stiffness torque="10" rotation="0.01"/>'),
+    ('<material E="7e10" G="2e10" density="2000"/>', ''),
+]
+INERTIAL = """<inertial><origin xyz="0.7 0.01 0.02"/><mass value="9"/>
+    <inertia ixx="0.05" iyy="1.9" izz="1.9" ixy="0.01" ixz="0" iyz="0"/></inertial>"""
 TABLED = (TUBE, '', 'basis="file" file="modes.{suffix}" bending_y="1" bending_z="1" twist="1"',
           'fixed')
 OVERLAY = {
@@ -65,6 +76,12 @@ OVERLAY = {
         'damping': 0.01, 'gauges': [{'name': 'g', 'x': 0.1, 'y': 0.01}]}},
     'flexible_joints': {'joint1': {'stiffness': 1e5, 'damping': 10, 'motor_inertia': 1e-3}},
     'imus': {'i': {'frame': 'tool'}}, 'gravity': [0, 0, -9.81]}
+KEPT = {'flexible': {'link1': {
+    'mass': 'keep', 'beam': {'to': 'joint2', 'section': {'shape': 'circle', 'radius': 0.03}},
+    'stiffness': {'frequency': 4, 'carried': 'included', 'twist': 1e4}, 'damping': 0.01}}}
+SCALED = {'flexible': {'link1': {
+    'beam': {'to': 'joint2', 'section': {'shape': 'circle', 'radius': 0.03}, 'material': 'carbon'},
+    'stiffness': {'load': 10, 'deflection': [0.001, 0.002]}}}}
 UNLOADED = {**OVERLAY, 'flexible': {'link1': {
     key: part for key, part in OVERLAY['flexible']['link1'].items() if key != 'masses'}}}
 CHANGED = {'flexible': {'link1': {'modes': {'basis': 'clamped-mass', 'tip_mass': 2}, 'damping': {
@@ -91,6 +108,18 @@ def small(section: str, parts: str, modes: str, joint: str) -> str:
     return SMALL.format(section=section, parts=parts, modes=modes, joint=joint)
 
 
+def kept(material: str, stiffness: str) -> str:
+    """A small robot that keeps the mass of its flexible link."""
+    text = small(TUBE, stiffness, COUNTS, 'continuous').replace('<material name="steel"/>',
+                                                                material)
+    return heavy(text).replace('<flexible ', '<flexible mass="keep" ')
+
+
+def heavy(text: str) -> str:
+    """With an <inertial> in the link that bends."""
+    return text.replace('<link name="link1">', f'<link name="link1">{INERTIAL}')
+
+
 def seeds() -> Seeds:
     """All of them; every one is a good robot."""
     robots = bundled_robots()
@@ -103,12 +132,14 @@ def seeds() -> Seeds:
     ur5 = yaml.safe_load((folder / 'ur5_flexible.yaml').read_text())
     x = np.linspace(0.0, LENGTH, 31)
     return Seeds(
-        small=[small(*variant) for variant in VARIANTS], bundled=texts,
+        small=[*(small(*variant) for variant in VARIANTS), *(kept(*known) for known in KNOWN)],
+        bundled=texts,
         tabled={suffix: small(TABLED[0], TABLED[1], TABLED[2].format(suffix=suffix), TABLED[3])
                 for suffix in ('csv', 'npz')},
         xacro={**xacro, 'parts.xml': (folder / 'parts.xml').read_text()},
         overlays=[*[(bare, UNLOADED)] * 6, (bare, OVERLAY), (bare, OVERLAY),
-                  *[(small(*VARIANTS[0]), CHANGED)] * 4,
+                  *[(small(*VARIANTS[0]), CHANGED)] * 4, *[(heavy(bare), KEPT)] * 4,
+                  *[(heavy(bare), SCALED)] * 4,
                   ((folder / 'ur5.urdf').read_text(), ur5)],
         table={'x': x, 'v': x**2, 'w': x**2 * (1.0 + x), 'twist': x})
 

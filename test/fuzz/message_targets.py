@@ -31,8 +31,8 @@ from flex_control.nodes import controlled_simulator
 from flex_control.nodes.control import Control
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_dynamics.nodes.dynamics import Dynamics
-from flex_dynamics.nodes.simulator import Simulator
-from flex_dynamics.nodes.simulator.status import diagnostics
+from flex_dynamics.ros.simulator import Simulator
+from flex_dynamics.ros.simulator.status import diagnostics
 from flex_msgs.msg import FlexState
 from flex_ros import polled_subscription
 from flex_ros.message_fields import stamp

@@ -25,9 +25,10 @@ LATE = 0.1           # s for a server to know the client that it will answer
 
 
 def sim(**arguments: str) -> IncludeLaunchDescription:
-    """sim.launch.py with these arguments."""
-    return IncludeLaunchDescription(PythonLaunchDescriptionSource(str(SIM)),
-                                    launch_arguments=list(arguments.items()))
+    """sim.launch.py with these arguments; with pd unless they name another controller."""
+    return IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(SIM)),
+        launch_arguments=list({'controller': 'pd', **arguments}.items()))
 
 
 def keeper() -> Node:

@@ -29,7 +29,7 @@ def bench(request):
     package.remove()
 
 
-FREE = {'input_timeout': 0.1, 'state_timeout': 3.0}      # s, simulated and of wall time
+FREE = {'input_timeout': 0.1, 'recovery_time': 0.05, 'state_timeout': 3.0}   # s; the last: wall
 
 
 def start(bench):
@@ -49,7 +49,8 @@ def test_zero_lets_go_where_the_joint_is(bench):
     assert bench.status().startswith('fail-safe (zero): no dynamics_terms for more than 0.1 s')
     assert bench.commands[-1].position[0] == bench.q[0]
     bench.terms(1.2)
-    assert bench.state(1.21) and bench.effort != 0.0 and bench.status() == 'running'
+    assert bench.state(1.21) and bench.effort == 0.0          # hysteresis: they may go again
+    assert bench.state(1.26) and bench.effort != 0.0 and bench.status() == 'running'
     before = len(bench.commands)
     assert bench.until(lambda: len(bench.commands) > before + 1)      # no states any more
     assert bench.effort == 0.0 and bench.status().startswith('fail-safe (zero): no state for')
@@ -63,7 +64,9 @@ def test_none_is_silent(bench):
     before = len(bench.commands)
     assert not bench.until(lambda: len(bench.commands) > before, A_WHILE)
     bench.terms(1.3)
-    assert bench.state(1.3) and bench.status() == 'running'
+    assert not bench.state(1.3, expected=False)
+    assert bench.state(1.35) and bench.status() == 'running'
+    assert bench.control._status()[2]['times the fail-safe acted'] == 1
 
 
 @pytest.mark.parametrize('bench', [{'fail_safe': 'hold', **FREE}], indirect=True)
@@ -80,6 +83,27 @@ def test_hold_carries_the_arm_where_it_was_seen_last(bench):
     assert bench.until(lambda: len(bench.commands) > before + 1)
     assert np.isclose(bench.effort, MODEL.statics([0.4])[1][0], rtol=1e-6)
     assert bench.commands[-1].velocity[0] == 0.0
+
+
+@pytest.mark.parametrize('bench', [{'use_sim_time': True, 'input_patience': 1e3, **FREE}],
+                         indirect=True)
+def test_a_simulated_robot_waits_for_late_terms(bench):
+    start(bench)
+    assert not bench.state(1.2, expected=False)        # simulated time waits for the command
+    bench.terms(1.2)
+    assert bench.until(lambda: bench.commands[-1].header.stamp == stamp(1.2))
+    assert bench.status() == 'running'
+    assert bench.control._status()[2]['times the fail-safe acted'] == 0
+
+
+@pytest.mark.parametrize('bench', [{'fail_safe': 'hold', **FREE}], indirect=True)
+def test_terms_that_come_and_go_do_not_make_the_fail_safe_flap(bench):
+    start(bench)
+    for tick in range(10, 40):                # two states with terms of 0.1 s or less, two without
+        if tick % 4 == 0:
+            bench.terms(1.0 + 0.01 * tick)
+        assert bench.state(1.09 + 0.01 * tick)
+    assert bench.control._status()[2]['times the fail-safe acted'] == 1
 
 
 @pytest.mark.parametrize('bench', [{'sync': 'lockstep', 'terms_rate': 0.0}], indirect=True)

@@ -49,7 +49,7 @@ class Faulty(Carry):
 '''
 PARAMETERS = """
 /**/simulator:
-  ros__parameters: {rate: 100.0, command_timeout: 2.0,
+  ros__parameters: {rate: 100.0, command_timeout: 2.0, drive.bandwidth: 0.0,
                     real_time_factor: 0.5}
 /**/dynamics:
   ros__parameters: {rate: 50.0}

@@ -10,7 +10,7 @@ from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from flex_control.loop.planning import AT_ONCE
-from flex_control.nodes import long_goals
+from flex_control.nodes import long_goals, trajectory_action
 
 PERIOD = 0.01
 POINTS = 3000          # a goal of 200 kB
@@ -180,3 +180,25 @@ def test_short_trajectories_begin_at_once(bench):
     assert bench.control._motion.planner._planning is None
     assert answer_states(bench, at, 50)[-1] > 0.41
     assert MODEL.n_joints == 1
+
+
+@pytest.mark.parametrize('kept_for', [3600, 1])
+def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(monkeypatch, kept_for):
+    most = 5
+    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', kept_for)
+    monkeypatch.setattr(trajectory_action, 'MOST_KEPT', most)
+    bench = Bench(state_timeout=60.0)
+    client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
+    assert bench.until(client.server_is_ready)
+    answer_states(bench, 1, 2)
+    server = bench.control._motion._action._server
+    for _ in range(3 * most):
+        sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory(
+            count=2, joint='elbow')))
+        assert bench.until(sent.done)
+        assert server.kept <= most
+    if kept_for == 1:
+        assert bench.until(lambda: server.kept == 0)
+    else:
+        assert server.kept == most and not sent.result().accepted
+    bench.close()

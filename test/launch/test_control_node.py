@@ -42,6 +42,7 @@ PARAMETERS = """
   ros__parameters:
     rate: 200.0
     step: 1.0e-4
+    drive.bandwidth: 0.0
     start.deflected: false
     start.positions: [0.0, 0.5, 2.0, 0.5]
 /**/dynamics:
@@ -50,6 +51,7 @@ PARAMETERS = """
   ros__parameters:
     terms_rate: 50.0
     pd.bandwidth: 10.0
+    allow_partial_joints_goal: false
     stop_time: 0.2
     constraints.stopped_velocity_tolerance: 0.1
     limits.acceleration: [50.0]
@@ -415,3 +417,15 @@ class TestEnd(unittest.TestCase):
         launch_testing.asserts.assertExitCodes(proc_info)
         for io in proc_output:
             assert b'Traceback' not in io.text, io.text
+
+    def test_every_goal_has_its_log_lines(self, proc_output):
+        text = b''.join(io.text for io in proc_output).decode()
+        error = r'largest joint error \S+ rad \(joint\d\)'
+        for line in (r'goal accepted: a motion of 0\.600 s',
+                     rf'goal reached after 0\.6\d\d s, {error}',
+                     rf'goal cancelled after \S+ s, {error}',
+                     rf'goal missed after \S+ s, {error}: path tolerance: joint2, position: '
+                     'expected an error of at most 1e-06',
+                     rf'goal missed after 0\.4\d\d s, {error}: goal tolerance: joint2',
+                     rf'goal aborted after \S+ s, {error}: another goal took its place'):
+            assert re.search(line, text), line

@@ -39,12 +39,14 @@ def parameters(robot, start):
     joints = '\n'.join(f'    constraints.joint{k + 1}.goal: {NEAR}' for k in range(len(start)))
     return f"""
 /**/simulator:
-  ros__parameters: {{rate: 500.0, step: 0.001, start.positions: {start.tolist()}}}
+  ros__parameters: {{rate: 500.0, step: 0.001, drive.bandwidth: 0.0,
+                     start.positions: {start.tolist()}}}
 /**/dynamics:
   ros__parameters: {{rate: 50.0}}
 /**/control:
   ros__parameters:
     terms_rate: 50.0
+    pd.bandwidth: 0.0
     constraints.goal_time: {SETTLE}.0
     constraints.stopped_velocity_tolerance: 0.05
 {joints}

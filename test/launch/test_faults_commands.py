@@ -31,7 +31,8 @@ def generate_test_description():
     path.write_text(yaml.safe_dump({'/**/simulator': {'ros__parameters': {
         'rate': 100.0, 'step': 0.002, 'drive.damping': [DAMPING], 'command_timeout': TIMEOUT}}}))
     return LaunchDescription([
-        sim(robot='lab_link', headless='true', control='false', params_file=str(path)),
+        sim(robot='lab_link', headless='true', control='false', driver='answering',
+            params_file=str(path)),
         launch_testing.actions.ReadyToTest()])
 
 

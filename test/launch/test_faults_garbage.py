@@ -55,7 +55,8 @@ def generate_test_description():
         '/**/simulator': {'ros__parameters': {
             'rate': 100.0, 'step': 0.002, 'drive.damping': [1.0]}},
         '/**/dynamics': {'ros__parameters': {'rate': 50.0}},
-        '/**/control': {'ros__parameters': {'input_timeout': 100.0, 'state_timeout': 100.0}}}))
+        '/**/control': {'ros__parameters': {'pd.bandwidth': 0.0, 'input_timeout': 100.0,
+                                            'state_timeout': 100.0}}}))
     return LaunchDescription([
         sim(robot='lab_link', headless='true', controller='feedback_linearization',
             params_file=str(path)),

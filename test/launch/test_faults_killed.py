@@ -35,8 +35,8 @@ def generate_test_description():
     path = Path(FOLDER.name, 'parameters.yaml')
     path.write_text(yaml.safe_dump(PARAMETERS))
     return LaunchDescription([
-        *(sim(robot='lab_link', headless='true', control='false', namespace=space, sync=sync,
-              params_file=str(path)) for space, sync in SYNC.items()),
+        *(sim(robot='lab_link', headless='true', control='false', driver='answering',
+              namespace=space, sync=sync, params_file=str(path)) for space, sync in SYNC.items()),
         launch_testing.actions.ReadyToTest()])
 
 

@@ -38,7 +38,7 @@ ROBOT = """<robot name="unbounded">
   <gravity xyz="0 0 0"/>
 </robot>"""
 PARAMETERS = {'/**/simulator': {'ros__parameters': {
-    'rate': 200.0, 'step': 0.001}}}
+    'rate': 200.0, 'step': 0.001, 'drive.bandwidth': 0.0}}}
 
 
 def write(name, text):
@@ -51,7 +51,7 @@ def write(name, text):
 def generate_test_description():
     return LaunchDescription([
         sim(robot=write('robot.urdf', ROBOT.format(dynamics='')), headless='true',
-            control='false', sync='lockstep',
+            control='false', driver='answering', sync='lockstep',
             params_file=write('parameters.yaml', yaml.safe_dump(PARAMETERS))),
         launch_testing.actions.ReadyToTest()])
 

@@ -36,6 +36,7 @@ def launch(listener):
         words = [f'{name}:={value}' for name, value in arguments.items()]
         started.append(subprocess.Popen(
             ['ros2', 'launch', 'flex_bringup', 'sim.launch.py', f'params_file:={PARAMS}',
+             'controller:=pd',
              'sync:=lockstep', 'paused:=true', 'headless:=true', *words],
             start_new_session=True))
         listener.until(lambda: listener.heard['flex_state'], 'a first state')

@@ -42,7 +42,8 @@ PARAMETERS = {
     '/**/simulator': {'ros__parameters': {
         # One command is held for ever: how busy the machine is does not matter to the motion.
         'rate': 100.0, 'step': 0.001, 'start.positions': START, 'command_timeout': 1000.0,
-        'drive.stiffness': [2e4], 'drive.damping': [800.0, 2400.0, 900.0, 40.0],
+        'drive.bandwidth': 0.0, 'drive.stiffness': [2e4],
+        'drive.damping': [800.0, 2400.0, 900.0, 40.0],
         'gauges.noise': NOISE, 'gauges.bias': [0.0, 0.0, BIAS, 0.0], 'sensors.seed': 5,
         'encoders.quantisation': QUANTUM, 'encoders.delay': 0.03,
         'imu.gyro_noise': 0.02, 'imu.acceleration_quantisation': 0.01, 'imu.orientation': False,
@@ -56,7 +57,8 @@ SET = 5_000_000       # ns by which the clock of the machine may be set during a
 def generate_test_description():
     path = Path(FOLDER.name, 'parameters.yaml')
     path.write_text(yaml.safe_dump(PARAMETERS))
-    return LaunchDescription([sim(headless='true', control='false', params_file=str(path)),
+    return LaunchDescription([sim(headless='true', control='false', driver='answering',
+                                  params_file=str(path)),
                               launch_testing.actions.ReadyToTest()])
 
 

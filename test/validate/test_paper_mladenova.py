@@ -135,7 +135,7 @@ def test_misprints(claims):
          'first component with +')
 
     def quaternion(c, order):
-        q = vp.quaternion(c)
+        q = np.roll(vp.quaternion(c), 1)           # the paper's q0 is w
         return vp.rotation(order(q) / q[0]) - vp.rotation(c)
 
     both('(72) quaternion', lambda a, *_: quaternion(a, lambda q: np.array([-q[3], -q[2], q[1]])),

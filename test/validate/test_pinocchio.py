@@ -7,6 +7,7 @@ below 1.
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -47,7 +48,8 @@ def from_index(name: str) -> str:
     except metadata.PackageNotFoundError:
         pytest.skip(f'{name}: example-robot-data is not installed; make validate installs it')
     folder = Path(str(package.locate_file('cmeel.prefix/share/example-robot-data/robots')))
-    return (folder / FROM_INDEX[name]).read_text(encoding='utf-8')
+    # By default their followers move freely.
+    return re.sub('<mimic.*?/>', '', (folder / FROM_INDEX[name]).read_text(encoding='utf-8'))
 
 
 def random_tree(seed: int) -> str:
@@ -202,6 +204,53 @@ def test_robots_from_the_index(claims, name):
 def test_random_trees(claims):
     claim(claims, [Pair(random_tree(seed), seed) for seed in range(TREES)],
           f'{TREES} random trees')
+
+
+def test_rotor_inertia(claims):
+    """<motor> is their armature."""
+    pairs = []
+    for seed in range(TREES):
+        source = random_tree(seed)
+        moving = [joint.name for joint in load_robot(source).joints if joint.type != 'fixed']
+        rng = np.random.default_rng((seed, 1))
+        motors = ''.join(f'<motor joint="{name}" inertia="{rng.uniform(1e-4, 1e-3):.17g}" '
+                         f'ratio="{rng.uniform(10, 60):.17g}"/>' for name in moving)
+        pair = Pair(source.replace('</robot>', f'{motors}</robot>'), seed)
+        joints = {joint.name: joint for joint in pair.model.robot.joints}
+        pair.pin.armature = pair.theirs(np.array([
+            joints[name].motor.reflected_inertia for name in pair.model.names]))
+        pair.data = pair.pin.createData()
+        pairs.append(pair)
+    claim(claims, pairs, f'{TREES} random trees with rotor inertia')
+
+
+def test_followers(claims):
+    """Joints with <mimic>: their CRBA and RNEA have them too."""
+    mass, force = [], []
+    for seed in range(TREES):
+        moving = [j.name for j in load_robot(random_tree(seed)).joints if j.type != 'fixed']
+        if len(moving) < 2:
+            continue
+        mimic = f'<mimic joint="{moving[0]}" multiplier="-0.7" offset="0.3"/>'
+        source = re.sub(f'(<joint name="{moving[-1]}".*?)</joint>', rf'\1{mimic}</joint>',
+                        random_tree(seed), flags=re.S)
+        robot = load_robot(source)
+        model, theirs = Model(robot), pin.buildModelFromXML(robot.urdf, mimic=True)
+        theirs.gravity.linear = np.asarray(robot.gravity)
+        data = theirs.createData()
+        order = np.array([theirs.joints[theirs.getJointId(name)].idx_v for name in model.names])
+        rng = np.random.default_rng(seed)
+        ours = rng.uniform(-2, 2, (3, model.n))
+        q, v, a = np.empty_like(ours)
+        for vector, values in zip((q, v, a), ours):
+            vector[order] = values
+        found = np.atleast_2d(pin.crba(theirs, data, q))
+        found = np.triu(found) + np.triu(found, 1).T
+        mass.append(apart(model.mass_matrix(ours[0]), found[np.ix_(order, order)]))
+        force.append(apart(model.inverse_dynamics(*ours) + model.passive_force(*ours[:2]),
+                           pin.rnea(theirs, data, q, v, a)[order]))
+    claims.bound('Pinocchio', f'{len(mass)} random trees with followers: M', max(mass), MOST)
+    claims.bound('Pinocchio', f'{len(force)} random trees with followers: RNEA', max(force), MOST)
 
 
 def test_no_rigid_robot_is_left_out(claims):

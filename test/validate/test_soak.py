@@ -57,7 +57,8 @@ def points() -> tuple[np.ndarray, np.ndarray]:
 def parameters() -> dict:
     times, places = points()
     return {
-        'simulator': {'rate': float(RATE), 'step': STEP, 'start.positions': PLACES[0].tolist()},
+        'simulator': {'rate': float(RATE), 'step': STEP, 'drive.bandwidth': 0.0,
+                      'start.positions': PLACES[0].tolist()},
         'dynamics': {'rate': 1.0}, 'state_publisher': {'rate': 1.0},
         'control': {'terms_rate': 1.0, 'pd.bandwidth': BANDWIDTH, 'interpolation': 'minimum_jerk',
                     'trajectory.times': times.tolist(),

@@ -16,8 +16,10 @@ from flex_description.suggestion import nearest
 from flex_dynamics import Model
 
 GROUP = 'flex_control.controllers'
+DEFAULT_CONTROLLER = 'pid'      # that suits every robot: see doc/pid.md
 
-__all__ = ['Controller', 'PD', 'available_controllers', 'controller_class', 'make_controller']
+__all__ = ['DEFAULT_CONTROLLER', 'PD', 'Controller', 'available_controllers',
+           'controller_class', 'make_controller']
 
 
 def available_controllers() -> list[str]:

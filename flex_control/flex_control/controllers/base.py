@@ -90,6 +90,11 @@ class Controller:
         return (self.drive_stiffness * (wanted.position - self.q[:joints])
                 + self.drive_damping * (wanted.velocity - self.v[:joints]))
 
+    def warning(self) -> str:
+        """What the user should know of this controller on this robot, such as a vibration that it
+        does not damp; empty: nothing. The control node logs it when the controller takes over."""
+        return ''
+
     def reset(self) -> None:
         """Forget the past: the robot was moved elsewhere, or time was set back."""
 

@@ -7,10 +7,14 @@ import numpy as np
 
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
-from flex_control.design.gains import first_frequency, safe_bandwidth, shared_inertia
+from flex_control.design.gains import (
+    COMPUTED_TORQUE_SHARE,
+    first_frequency,
+    safe_bandwidth,
+    shared_inertia,
+)
 from flex_control.design.zero_dynamics import check_joint_outputs
 
-SHARE_OF_FIRST_FREQUENCY = 0.5
 DAMPING_RAMP = 0.1      # s after the arrival until the internal model has its extra damping
 
 
@@ -37,7 +41,7 @@ class ComputedTorque(Controller):
         check_joint_outputs(model, 'computed_torque')
         bandwidth = given['bandwidth']
         if not bandwidth.size:
-            bandwidth = np.full(model.n_joints, safe_bandwidth(model, SHARE_OF_FIRST_FREQUENCY))
+            bandwidth = np.full(model.n_joints, safe_bandwidth(model, COMPUTED_TORQUE_SHARE))
         inertia = shared_inertia(model)
         self.kp = inertia * bandwidth**2
         self.kd = 2.0 * given['damping_ratio'] * inertia * bandwidth
@@ -68,7 +72,8 @@ class ComputedTorque(Controller):
         damping = np.maximum(self.kd, self.drive_damping)
         feedback = (self.kp * (wanted.position - self.q[:joints])
                     + damping * (wanted.velocity - self.v[:joints]))
-        return feedforward + feedback - self.drive_effort()
+        efforts: np.ndarray = feedforward + feedback - self.drive_effort()
+        return efforts
 
     def _step(self, period: float) -> np.ndarray:
         """Efforts (n_joints,) of the internal model over the next period; its elastic coordinates

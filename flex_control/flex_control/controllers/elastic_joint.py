@@ -55,9 +55,10 @@ class ElasticJoint(Controller):
                 + k1 * (wanted.velocity - velocity) + k0 * (wanted.position - position))
         path = (position, velocity, acceleration, jerk, snap)
         spring_curvature = self._torque_rates(path)[1]
-        efforts = spring + self._ratio**2 * self._inertia * (
+        efforts: np.ndarray = spring + self._ratio**2 * self._inertia * (
             acceleration + spring_curvature / self._stiffness)
-        return efforts - self.drive_effort()
+        efforts -= self.drive_effort()
+        return efforts
 
     def _torque(self, position: np.ndarray, velocity: np.ndarray,
                 acceleration: np.ndarray) -> np.ndarray:
@@ -66,8 +67,9 @@ class ElasticJoint(Controller):
         self._q[:joints], self._v[:joints] = position, velocity
         self._a[:joints] = acceleration
         # The model's motors stand at zero; what its springs and their dampers add is known.
-        return (self.model.inverse_dynamics(self._q, self._v, self._a)[:joints]
-                - self._stiffness * position - self._damping * velocity)
+        torque: np.ndarray = (self.model.inverse_dynamics(self._q, self._v, self._a)[:joints]
+                              - self._stiffness * position - self._damping * velocity)
+        return torque
 
     def _torque_rates(self, path: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         """First and second time derivatives (n_joints,) of M y'' + n along the Taylor polynomial

@@ -9,14 +9,23 @@ from numpy.typing import ArrayLike
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
 from flex_control.controllers.sampled_loop import sampled_loop
-from flex_control.design.gains import safe_bandwidth, shared_inertia
+from flex_control.design.gains import (
+    LINEARIZATION_SHARE,
+    LINEARIZATION_VIBRATION_DAMPING,
+    USUAL_PERIOD,
+    first_frequency,
+    poses,
+    safe_bandwidth,
+    shared_inertia,
+)
 from flex_control.design.zero_dynamics import check_joint_outputs
 from flex_control.errors import ControlError
 from flex_control.kernels import linearizing_efforts as rows
 from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_efforts
 from flex_dynamics.kernels.base.handle import prepare
 
-SHARE_OF_FIRST_FREQUENCY = 0.4
+LONG = 3.0              # s: a vibration that takes longer to decay to 1 % is warned of
+FEW = 3.0               # times the first frequency: up to there motions excite modes
 MOST_GROWTH = 50.0      # 1/s; what grows faster throws the arm about within tenths of a second
 
 
@@ -40,6 +49,9 @@ class FeedbackLinearization(Controller):
         Parameter('bandwidth', (), 'w of each joint; empty: 0.4 of the first frequency with '
                   'locked joints', 'rad/s', 0.01, 1e4, per_joint=True),
         Parameter('damping_ratio', 1.0, 'z of every joint', '', 0.0, 10.0),
+        Parameter('vibration_damping', LINEARIZATION_VIBRATION_DAMPING, 'damping ratio that the '
+                  'joints give the first mode; 0: they keep to their path, and the links vibrate '
+                  'with their own damping', '', 0.0, 1.0),
     )
 
     def parameters_changed(self) -> None:
@@ -47,10 +59,13 @@ class FeedbackLinearization(Controller):
         bandwidth = self.parameters['bandwidth']
         if not bandwidth.size:
             bandwidth = np.full(self.model.n_joints,
-                                safe_bandwidth(self.model, SHARE_OF_FIRST_FREQUENCY))
+                                safe_bandwidth(self.model, LINEARIZATION_SHARE))
         self.stiffness = bandwidth**2                                          # 1/s2
         self.damping = 2.0 * self.parameters['damping_ratio'] * bandwidth      # 1/s
         self._inertia = shared_inertia(self.model)
+        first = first_frequency(self.model)
+        self._absorbed = (2.0 * self.parameters['vibration_damping'] * first
+                          if np.isfinite(first) else 0.0)
         self._checked, self._too_slow = False, ''
         self._gather_gains()
         if not hasattr(self, '_last'):
@@ -94,6 +109,32 @@ class FeedbackLinearization(Controller):
         # instant says nothing of how far it goes.
         return self._efforts((position - last) / period, period, period)
 
+    def warning(self) -> str:
+        """About the slowest of the vibrations that a motion excites most, if it rings on."""
+        first = first_frequency(self.model)
+        if not np.isfinite(first):
+            return ''
+        kept = self.drive_stiffness, self.drive_damping
+        try:
+            self.set_drives(*self.drive_gains())
+            poles = sampled_loop(self, poses(self.model)[0], USUAL_PERIOD).poles
+        finally:
+            self.set_drives(*kept)
+        with np.errstate(divide='ignore'):
+            roots = np.log(poles.astype(complex)) / USUAL_PERIOD
+        slow = roots[(np.abs(roots) < FEW * first) & (np.abs(roots.imag) > 0.1 * first)]
+        if not slow.size:
+            return ''
+        worst = slow[np.argmax(slow.real)]
+        lasts = np.log(100.0) / max(-worst.real, 1e-3)
+        if lasts <= LONG:
+            return ''
+        frequency = abs(worst) / (2.0 * np.pi)
+        return (f'feedback_linearization: a vibration of {frequency:.3g} Hz takes '
+                f'{lasts:.2g} s or more to decay to 1 % (at the default pose, without a payload), '
+                'since the joints hardly leave their path; shape the motions (parameter shaper: '
+                'zvd), or use pid or lqr')
+
     def _why_too_slow(self, period: float) -> str:
         """Why updates every `period` (s) would throw the arm about; empty if they do not."""
         at = self.reference.position
@@ -126,10 +167,15 @@ class FeedbackLinearization(Controller):
             matrices[rows.ADDED_INERTIA] = half * terms.D + half**2 * terms.K
             matrices[rows.DAMPING] = terms.D + half * terms.K
             matrices[rows.STIFFNESS] = terms.K
+        acceleration = wanted.acceleration
+        if self._absorbed > 0.0:
+            joints = self.model.n_joints
+            acceleration = acceleration + self._absorbed * np.linalg.solve(
+                terms.M[:joints, :joints], terms.M[:joints, joints:] @ self.v[joints:])
         efforts = np.empty(self.model.n_joints)
         bad = linearizing_efforts(
             matrices, piece(terms.g), self._gains, piece(self.q), piece(self.v), piece(speed),
-            piece(wanted.position), piece(wanted.velocity), piece(wanted.acceleration), half,
+            piece(wanted.position), piece(wanted.velocity), piece(acceleration), half,
             ahead, self._work, efforts)
         if bad:
             raise ControlError('feedback_linearization: the inertia of the elastic coordinates '

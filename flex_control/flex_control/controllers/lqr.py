@@ -8,10 +8,23 @@ from numpy.typing import ArrayLike
 
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
-from flex_control.design.gains import FASTEST, first_frequency, shared_inertia
+from flex_control.design.gains import (
+    LQR_DRIVE_SHARE,
+    LQR_ENERGY,
+    LQR_REACH,
+    LQR_SHARE_OF_SOFT_FORCE,
+    LQR_TIP_ERROR,
+    SLOWEST_STIFF,
+    USUAL_PERIOD,
+    first_frequency,
+    poses,
+    shared_inertia,
+)
 from flex_control.design.lqr_design import (
     LqrGains,
     Weights,
+    check_size,
+    check_speeds,
     longest_reach,
     lqr_gains,
     refuse_unreachable,
@@ -22,7 +35,6 @@ from flex_control.incremental import Job, Pieces, finish
 from flex_control.reference.deflected_reference import DeflectedReference
 from flex_control.reference.soft_steps import SoftSteps
 
-SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort that costs one unit
 LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia
 BLEND_UPDATES = 30       # over which new gains replace the old ones
 AT_ONCE = 2              # pieces of a design in an update
@@ -41,12 +53,12 @@ class LQR(Controller):
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('tip_error', 5.0, 'error of a tip that costs as much as `effort`', 'mm',
-                  1e-3, 1e5),
+        Parameter('tip_error', 0.0, 'error of a tip that costs as much as `effort`; 0: 5 mm, or '
+                  'for a reach beyond 4.5 m in proportion to it', 'mm', 0.0, 1e5),
         Parameter('joint_error', 0.1, 'error of a joint that costs as much as `effort`',
                   'rad or m', 1e-6, 1e3),
-        Parameter('energy', 1.0, 'kinetic energy of vibration that costs as much as `effort`', 'J',
-                  1e-9, 1e9),
+        Parameter('energy', 0.0, 'kinetic energy of vibration that costs as much as `effort`; 0: '
+                  '1 J, or for a reach beyond 4.5 m in proportion to its square', 'J', 0.0, 1e9),
         Parameter('effort', (), 'effort beyond what the wanted motion takes that costs as much as '
                   'the errors above; empty: what a force that moves the tip by 0.7 % of the reach '
                   'asks of the joint in its longest reach', 'N m or N', 1e-6, 1e9, per_joint=True),
@@ -58,9 +70,9 @@ class LQR(Controller):
                   'rate', 'Hz', 0.0, 1e6),
         Parameter('period', 0.0, 'time between updates for which the gains are designed; 0: as '
                   'the updates come', 's', 0.0, 1.0),
-        Parameter('drive_share', 0.26, 'damping that the drives are asked for, over the inertia '
-                  'that each joint shares with the largest, as a share of the first frequency '
-                  'with locked joints, at least 0.5 /s; 0: none', '', 0.0, 100.0),
+        Parameter('drive_share', LQR_DRIVE_SHARE, 'damping that the drives are asked for, over '
+                  'the inertia that each joint shares with the largest, as a share of the first '
+                  'frequency with locked joints, at least 0.5 /s; 0: none', '', 0.0, 100.0),
         Parameter('step_time', 0.0, 'time in which a step of the reference is taken; 0: what '
                   'the first mode and the limits of the robot ask for', 's', 0.0, 1e4),
         Parameter('pose_step', 0.05, 'change of a wanted joint position after which the gains are '
@@ -70,13 +82,17 @@ class LQR(Controller):
 
     def parameters_changed(self) -> None:
         given = self.parameters
+        check_size(self.model, type(self).__name__.lower())
+        reach = longest_reach(self.model)
         self._effort = (given['effort'] if given['effort'].size
-                        else SHARE_OF_SOFT_FORCE * soft_force(self.model)
-                        * longest_reach(self.model))
+                        else LQR_SHARE_OF_SOFT_FORCE * soft_force(self.model) * reach)
+        longer = max(1.0, float(reach.max()) / LQR_REACH)
+        self._tip_error = 1e-3 * given['tip_error'] or longer * LQR_TIP_ERROR
+        self._energy = given['energy'] or longer**2 * LQR_ENERGY
         if not hasattr(self, '_wanted'):
             self._limits = self.model.joint_limits.effort
             self._inertia = shared_inertia(self.model)
-            self._first = min(first_frequency(self.model), 2.0 * FASTEST)
+            self._first = min(first_frequency(self.model), SLOWEST_STIFF)
             self._period, self._others, self._took = 0.0, 0, TAKES
             self._wanted = DeflectedReference(self.model)
             self._steps = SoftSteps(self.model)
@@ -86,9 +102,17 @@ class LQR(Controller):
             self._gains: LqrGains | None = None
             self._blend_from: LqrGains | None = None
             self._job: Job[tuple[RestModel, LqrGains]] | None = None
+            self._check_speeds()
         self._steps.duration = given['step_time']
         self._period = given['period'] or self._period
         self._stale = True
+
+    def _check_speeds(self) -> None:
+        kept, self._period = self._period, self.parameters['period'] or USUAL_PERIOD
+        q = self.model.statics(poses(self.model)[1])[0]
+        check_speeds(self.model, q, self.weights(), self.drive_gains()[1], self._period,
+                     type(self).__name__.lower())
+        self._period = kept
 
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
         """Damping that acts between the updates: on modes too fast for them, whose phase neither
@@ -113,7 +137,7 @@ class LQR(Controller):
         """The parameters in SI units."""
         given = self.parameters
         highest = 2.0 * np.pi * (given['highest_mode'] or SHARE_OF_SAMPLING / self._period)
-        return Weights(1e-3 * given['tip_error'], given['joint_error'], given['energy'],
+        return Weights(self._tip_error, given['joint_error'], self._energy,
                        self._effort, given['effort_time'], given['integral_time'], highest)
 
     def design(self, q: np.ndarray) -> Pieces[tuple[RestModel, LqrGains]]:
@@ -205,7 +229,8 @@ class LQR(Controller):
 
     def _held(self) -> np.ndarray:
         """Efforts (n_joints,) of the wanted motion alone."""
-        return np.clip(self._feedforward, -self._limits, self._limits)
+        efforts: np.ndarray = np.clip(self._feedforward, -self._limits, self._limits)
+        return efforts
 
     def _law(self, gains: LqrGains, q: np.ndarray, v: np.ndarray, period: float) -> np.ndarray:
         """Efforts (n_joints,) at the state q, v (n,)."""
@@ -216,7 +241,7 @@ class LQR(Controller):
             self._fresh = False
             self._u = -np.linalg.solve(gains.effort, feedback)
         efforts = self._feedforward + self._u - gains.effort @ self._u - feedback
-        clipped = np.clip(efforts, -self._limits, self._limits)
+        clipped: np.ndarray = np.clip(efforts, -self._limits, self._limits)
         self._u = clipped - self._feedforward
         if self.parameters['integral_time'] > 0.0 and np.array_equal(clipped, efforts):
             # anti-windup

@@ -1,4 +1,4 @@
-"""Joint PD control, as Cibicik and Egeland used it, or with feedforward of the static load."""
+"""Joint PD control with feedforward of the wanted motion, or as Cibicik and Egeland used it."""
 from __future__ import annotations
 
 from typing import ClassVar
@@ -8,16 +8,18 @@ from numpy.typing import ArrayLike
 
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
-from flex_control.design.gains import safe_bandwidth, shared_inertia
+from flex_control.design.gains import pd_bandwidth, shared_inertia
+from flex_control.reference.deflected_reference import DeflectedReference
 from flex_control.reference.static_load import StaticLoad
 from flex_control.reference.tip_compensation import TipCompensation
 from flex_control.trajectories.base import Reference
 
-SHARE_OF_FIRST_FREQUENCY = 0.3
-
 
 class PD(Controller):
-    """tau = kp (q_d - q) + kd (v_d - v) + tau_static(q_d).
+    """tau = kp (q_d - q) + kd (v_d - v) + tau(q_d, v_d, a_d).
+
+    tau(q_d, v_d, a_d) carries gravity, deflection and the wanted motion (`static_compensation`,
+    `feedforward`), by the model.
 
     With `tip_compensation` q_d is moved so that the tip of the sagging robot is where that of the
     straight robot would be.
@@ -28,10 +30,12 @@ class PD(Controller):
                   'N m/rad or N/m', 0.0, 1e9, per_joint=True),
         Parameter('kd', (), 'speed gains; empty: critical damping at kp',
                   'N m s/rad or N s/m', 0.0, 1e9, per_joint=True),
-        Parameter('bandwidth', 0.0, 'of gains left empty; 0: a share of the first frequency with '
-                  'locked joints', 'rad/s', 0.0, 1e4),
+        Parameter('bandwidth', 0.0, 'of gains left empty; 0: 0.6 of the first frequency with '
+                  'locked joints, at most 30 rad/s', 'rad/s', 0.0, 1e4),
         Parameter('static_compensation', True, 'carry gravity and deflection at the wanted pose, '
                   'from the model'),
+        Parameter('feedforward', True, 'add the efforts of the wanted accelerations and speeds, '
+                  'from the model; only with static_compensation'),
         Parameter('tip_compensation', False, 'move the joints so that the sagging tip is where '
                   'the straight robot would have it'),
         Parameter('tip_frame', '', 'link or frame that is the tip; empty: the last link'),
@@ -39,15 +43,17 @@ class PD(Controller):
 
     def parameters_changed(self) -> None:
         model, given = self.model, self.parameters
-        bandwidth = given['bandwidth'] or safe_bandwidth(model, SHARE_OF_FIRST_FREQUENCY)
+        if not hasattr(self, '_inertia'):
+            self._inertia, self._bandwidth = shared_inertia(model), pd_bandwidth(model)
+            self._static_load = StaticLoad(model)
+            self._moving_load = DeflectedReference(model)
+        bandwidth = given['bandwidth'] or self._bandwidth
         self.kp, self.kd = given['kp'], given['kd']
-        inertia = shared_inertia(model)
         if not self.kp.size:
-            self.kp = inertia * bandwidth**2
+            self.kp = self._inertia * bandwidth**2
         if not self.kd.size:
-            self.kd = 2.0 * np.sqrt(self.kp * inertia)
+            self.kd = 2.0 * np.sqrt(self.kp * self._inertia)
         self._share()
-        self._static_load = StaticLoad(model)
         self._tip = TipCompensation(model, given['tip_frame'])
 
     def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
@@ -64,8 +70,17 @@ class PD(Controller):
     def drive_gains(self) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(self.model.n_joints), self.kd
 
+    def warning(self) -> str:
+        for link in self.model.robot.links:
+            if link.flexible is not None and link.flexible.pinned:
+                return (f'joint control of a pinned basis ({link.name}): its motor bends the link '
+                        'itself, so that the joint may run away; take a clamped basis or '
+                        'craig-bampton for the model of the controller')
+        return ''
+
     def reset(self) -> None:
         self._tip.reset()
+        self._moving_load.reset()
 
     def wanted(self, period: float) -> Reference:
         """The reference, with the compensation of the tip if it is on."""
@@ -73,18 +88,22 @@ class PD(Controller):
             return self._tip.reference(self.reference, period)
         return self.reference
 
-    def efforts_towards(self, wanted: Reference) -> np.ndarray:
+    def efforts_towards(self, wanted: Reference, period: float) -> np.ndarray:
         """Efforts (n_joints,) of the control law, less those of the drives."""
         joints = self.model.n_joints
-        efforts = self._stiffness * (wanted.position - self.q[:joints])
+        efforts: np.ndarray = self._stiffness * (wanted.position - self.q[:joints])
         if self._damps:
             efforts += self._damping * (wanted.velocity - self.v[:joints])
         if wanted is not self.reference:     # about which the drives close their loops
             efforts += (self.drive_stiffness * (wanted.position - self.reference.position)
                         + self.drive_damping * (wanted.velocity - self.reference.velocity))
         if self.parameters['static_compensation']:
-            efforts += self._static_load.efforts(wanted.position)
+            if self.parameters['feedforward']:
+                self._moving_load.move_to(wanted, period)
+                efforts += self._moving_load.effort
+            else:
+                efforts += self._static_load.efforts(wanted.position)
         return efforts
 
     def update(self, time: float, period: float) -> np.ndarray:
-        return self.efforts_towards(self.wanted(period))
+        return self.efforts_towards(self.wanted(period), period)

@@ -7,12 +7,11 @@ import numpy as np
 
 from flex_control.controllers.parameters import Parameter
 from flex_control.controllers.pd import PD
-
-SLOWER = 10.0     # the integral's corner is this much below the bandwidth kp / kd
+from flex_control.design.gains import INTEGRAL_SLOWER
 
 
 class PID(PD):
-    """tau = kp e + kd e' + ki int e dt + tau_static(q_d), e = q_d - q.
+    """tau = kp e + kd e' + ki int e dt + tau(q_d, v_d, a_d), e = q_d - q.
 
     Anti-windup: the integral of a joint is held while its effort is beyond the robot's limit and
     the error would increase it further; it is never larger than `integral_limit`.
@@ -20,7 +19,7 @@ class PID(PD):
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
         *PD.PARAMETERS,
-        Parameter('ki', (), 'gains of the integral; empty: kp^2 / kd / 10',
+        Parameter('ki', (), 'gains of the integral; empty: kp^2 / kd / 4',
                   'N m/(rad s) or N/(m s)', 0.0, 1e9, per_joint=True),
         Parameter('integral_limit', (), 'largest effort of the integral; empty: the effort limit',
                   'N m or N', 0.0, 1e9, per_joint=True),
@@ -31,7 +30,7 @@ class PID(PD):
         model = self.model
         self.ki = self.parameters['ki']
         if not self.ki.size:
-            self.ki = np.divide(self.kp**2, SLOWER * self.kd, out=np.zeros_like(self.kp),
+            self.ki = np.divide(self.kp**2, INTEGRAL_SLOWER * self.kd, out=np.zeros_like(self.kp),
                                 where=self.kd > 0.0)
         self._effort_limit = model.joint_limits.effort
         self._most = self.parameters['integral_limit']
@@ -46,7 +45,7 @@ class PID(PD):
 
     def update(self, time: float, period: float) -> np.ndarray:
         wanted = self.wanted(period)
-        efforts = self.efforts_towards(wanted)
+        efforts = self.efforts_towards(wanted, period)
         growth = self.ki * (wanted.position - self.q[:self.model.n_joints]) * period
         total = efforts + self._integral
         outwards = (np.abs(total) >= self._effort_limit) & (growth * total > 0.0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import expm
 
 from flex_control.design.rank_tests import unreachable
-from flex_control.design.rest_model import RestModel
+from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.design.riccati import riccati
 from flex_control.design.sampling import exponential_and_gramian
 from flex_control.errors import ControlError
@@ -14,6 +15,9 @@ from flex_control.incremental import Pieces, finish
 from flex_dynamics import Model
 
 POSES = 64
+MOST_COORDINATES = 40
+SHARE_BORNE = 0.3        # of the soft force: a push that the speed limits have to allow
+PUSH_TIME = 0.6          # s
 LEAST_DAMPING = 1e-3     # ratio that every mode with a spring has at least in a design
 
 
@@ -60,7 +64,8 @@ def longest_reach(model: Model) -> np.ndarray:
             speeds = np.linalg.norm(model.jacobian(pose, frame)[:3, :model.n_joints], axis=0)
             reach = np.maximum(reach, speeds)
     # a joint whose axis runs through every tip still turns something
-    return np.maximum(reach, 1e-3 * reach.max(initial=1e-3))
+    longest: np.ndarray = np.maximum(reach, 1e-3 * reach.max(initial=1e-3))
+    return longest
 
 
 def soft_force(model: Model) -> float:
@@ -81,6 +86,74 @@ def soft_force(model: Model) -> float:
         softness = max(softness, float(np.linalg.norm(J @ np.linalg.solve(stiffness, J.T), 2)))
     reach = float(longest_reach(model).max())
     return min(weight, 0.01 * reach / softness) if softness > 0.0 else weight
+
+
+def check_size(model: Model, controller: str) -> None:
+    """Raise ControlError, with the reason, if a design would outlast the motion that needs it, or
+    if a base has no motors."""
+    for joint in model.robot.joints:
+        if joint.type in ('floating', 'planar'):
+            raise ControlError(f'{controller}: expected motors on all joints, found the '
+                               f'{joint.type} base {joint.name}: use pid, which leaves it alone')
+    if model.n > MOST_COORDINATES:
+        raise ControlError(f'{controller}: expected at most {MOST_COORDINATES} coordinates, whose '
+                           f'gains can be designed while the robot moves, found {model.n}: take '
+                           'fewer modes or fewer flexible links, or use pid')
+
+
+def check_speeds(model: Model, q: np.ndarray, weights: Weights, drive_damping: np.ndarray,
+                 period: float, controller: str) -> None:
+    """Raise ControlError, with the reason, if a push that the links bear well would drive a motor
+    to its speed limit: beyond it a motor only brakes, and a regulator of this stiffness swings.
+
+    The loop at the equilibrium q (n,) is linear; a constant force acts on each tip in the
+    direction in which the joints move it most.
+    """
+    limits = model.joint_limits.velocity
+    if model.n == model.n_joints or not np.isfinite(limits).any():
+        return
+    joints = model.n_joints
+    rest = finish(rest_model(model, q, np.zeros(joints), drive_damping))
+    try:
+        gains = finish(lqr_gains(model, rest, weights, period))
+    except ControlError:      # another pose may do; the first design says so if it does not
+        return
+    bears = SHARE_BORNE * soft_force(model)
+    for frame in tip_frames(model):
+        J = model.jacobian(q, frame)[:3]
+        side = np.linalg.svd(J[:, :joints])[0][:, 0]
+        speed = bears * _pushed_speeds(rest, gains, J.T @ side, period)
+        if (speed > limits).any():
+            at = int(np.argmax(speed / np.maximum(limits, 1e-12)))
+            slides = any(joint.name == model.names[at] and joint.type == 'prismatic'
+                         for joint in model.robot.joints)
+            raise ControlError(
+                f'{controller}: {model.names[at]} is limited to {limits[at]:.3g} '
+                f'{"m/s" if slides else "rad/s"}, and a push of '
+                f'{bears * limits[at] / speed[at]:.2g} N on {frame} would already ask for that; '
+                'motors at their speed limit only brake, and the arm would swing: use pid, or a '
+                'larger tip_error')
+
+
+def _pushed_speeds(rest: RestModel, gains: LqrGains, force: np.ndarray,
+                   period: float) -> np.ndarray:
+    """Largest speeds (n_joints,) of the joints within PUSH_TIME of a constant generalised force
+    (n,), all modes of the robot included."""
+    n, joints = len(force), len(gains.effort)
+    inverse = np.linalg.inv(rest.M)
+    size = 2 * n + joints + 1
+    system = np.zeros((size, size))
+    system[:n, n:2 * n] = np.eye(n)
+    system[n:2 * n] = inverse @ np.hstack((-rest.K, -rest.D, rest.B, force[:, None]))
+    sampled = expm(system * period)[:2 * n]
+    x, u, z = np.zeros(2 * n), np.zeros(joints), np.zeros(joints)
+    largest = np.zeros(joints)
+    for _ in range(round(PUSH_TIME / period)):
+        u = u - gains.state @ x - gains.integral @ z - gains.effort @ u
+        z = z + period * (gains.error @ x[:n])
+        x = sampled @ np.concatenate((x, u, [1.0]))
+        largest = np.maximum(largest, np.abs(x[n:n + joints]))
+    return largest
 
 
 def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) -> Pieces[LqrGains]:

@@ -20,7 +20,8 @@ def unreachable(F: np.ndarray, G: np.ndarray) -> np.ndarray | None:
         pencil = np.hstack((F - value * np.eye(len(F)), inputs))
         left, values, _ = np.linalg.svd(pencil)
         if values[-1] < LOWEST:
-            return np.abs(left[:, -1])
+            weights: np.ndarray = np.abs(left[:, -1])
+            return weights
     return None
 
 

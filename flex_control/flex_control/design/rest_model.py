@@ -34,12 +34,14 @@ class RestModel:
     @property
     def scale(self) -> np.ndarray:
         """Rates (n,), rad/s, by which positions of modes are scaled."""
-        return np.sqrt(np.maximum(np.abs(self.squares), LEAST_RATE**2))
+        rates: np.ndarray = np.sqrt(np.maximum(np.abs(self.squares), LEAST_RATE**2))
+        return rates
 
     @property
     def projection(self) -> np.ndarray:
         """shapes' M (n, n): positions or speeds of coordinates to those of modes."""
-        return self.shapes.T @ self.M
+        projection: np.ndarray = self.shapes.T @ self.M
+        return projection
 
     def kept(self, highest: float) -> int:
         """How many modes lie below `highest` (rad/s)."""

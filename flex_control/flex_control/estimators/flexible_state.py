@@ -132,7 +132,8 @@ class FlexibleStateFilter:
         assert self._filter is not None
         back = np.eye(len(self._filter.x))
         back[:-3, :-3] = self._made.from_scaled
-        return back @ self._filter.P @ back.T
+        covariance: np.ndarray = back @ self._filter.P @ back.T
+        return covariance
 
     def nees(self, q: np.ndarray, v: np.ndarray, push: np.ndarray) -> float:
         """Normalised estimation error squared against a known truth: chi-square with 2 n + 3
@@ -192,8 +193,9 @@ class FlexibleStateFilter:
         total = (effort + self.drive_stiffness * (reference.position - seen @ q)
                  + self.drive_damping * (reference.velocity - seen @ v))
         force = self.model.inverse_dynamics(q, v, self._still)
-        return (made.by_effort @ total - made.inverse @ force
-                - made.slope_q @ q - made.slope_v @ v)
+        acceleration: np.ndarray = (made.by_effort @ total - made.inverse @ force
+                                    - made.slope_q @ q - made.slope_v @ v)
+        return acceleration
 
     def correct(self, readings: Measurements, effort: np.ndarray, reference: Reference) -> None:
         """Take in what is there of the readings; effort and reference up to now, for IMUs."""

@@ -10,7 +10,7 @@ import math
 from numba import njit, types
 
 from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS
-from flex_dynamics.kernels.base.layout import OPTIONS
+from flex_dynamics.kernels.base.layout import ENTRY
 
 # Of `matrices` (5, n, n)
 MASS = 0
@@ -30,7 +30,7 @@ SIGNATURE = (types.Array(types.float64, 3, 'C'), NUMBERS, MATRIX, *[NUMBERS] * 6
              types.float64, MATRIX, NUMBERS)
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def linearizing_efforts(matrices, weight, gains, q, v, speed, position, velocity, acceleration,
                         half, ahead, work, efforts):
     """Efforts (n_joints,) with which the joints obey e'' + d e' + k e = 0 about the reference.

@@ -48,8 +48,24 @@ class GoalMonitor:
     """
 
     def __init__(self, trajectory: Trajectory, tolerances: Tolerances,
-                 names: tuple[str, ...]) -> None:
+                 names: tuple[str, ...], units: tuple[str, ...] = ()) -> None:
         self.trajectory, self.tolerances, self._names = trajectory, tolerances, names
+        self._units = units or ('rad',) * len(names)
+        self._largest = np.zeros(len(names))
+        self._begun: float | None = None        # s, time of the first state
+        self._last = 0.0                        # s, time of the last one
+
+    @property
+    def duration(self) -> float:
+        """Time (s) from the start of the motion, or an earlier state, to the last state."""
+        return 0.0 if self._begun is None else self._last - min(self._begun, self.trajectory.start)
+
+    def largest_error(self) -> str:
+        """The largest position error so far, with its unit and joint."""
+        if self._begun is None:
+            return 'none yet'
+        at = int(np.argmax(self._largest))
+        return f'{self._largest[at]:.3g} {self._units[at]} ({self._names[at]})'
 
     def judge(self, time: float, wanted: Reference, position: np.ndarray,
               velocity: np.ndarray) -> Verdict | None:
@@ -57,6 +73,8 @@ class GoalMonitor:
         while the motion goes on."""
         given, end = self.tolerances, self.trajectory.end
         errors = np.abs(wanted.position - position), np.abs(wanted.velocity - velocity)
+        self._begun, self._last = time if self._begun is None else self._begun, time
+        np.maximum(self._largest, errors[0], out=self._largest)
         if time < end:
             far = self._beyond(errors, (given.path_position, given.path_velocity))
             return Verdict(PATH_TOLERANCE_VIOLATED, f'path tolerance: {far} at {time:.3f} s'

@@ -1,8 +1,8 @@
 """Trajectory messages to trajectories, or a refusal with the reason and its error code."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,13 @@ from flex_control.trajectories.trajectory_points import TrajectoryPoints
 
 LARGEST = 1e9         # of positions, velocities and accelerations, in SI units
 NO_LIMIT = -1.0       # in a JointTolerance; zero means the default
+REST = 1.19e-7        # rad/s or m/s at the end, as joint_trajectory_controller has it
+ALREADY_THERE = 0.01  # rad or m from the reference: MoveIt's allowed_start_tolerance
+AHEAD = 3600.0        # s after now at which a motion may begin
+SLACK = 0.02          # of a rate's limit, for the interpolation between a planner's points
+RANGE = 1e-4          # rad or m beyond a joint's range, for the same; its drive stays inside
+CLOCKS = ('a stamp of zero means now; does the sender use the clock of this node (use_sim_time '
+          'where a simulator runs)?')
 
 
 class GoalError(ControlError):
@@ -43,7 +50,8 @@ class TrajectoryReader:
     interpolation: `splines` as joint_trajectory_controller has them, `minimum_jerk` through the
     positions alone, or `none`, each point a set-point from its time on. partial: a message may
     name some joints; the others stay. stretch: a motion beyond the limits takes more time; else
-    it is refused.
+    it is refused. slack: share of a rate's limit by which the interpolation may exceed it.
+    followers: leaders by the joints that follow them (<mimic>), which no motion may name.
     """
 
     names: tuple[str, ...]
@@ -51,6 +59,8 @@ class TrajectoryReader:
     interpolation: str = 'splines'
     partial: bool = False
     stretch: bool = False
+    slack: float = SLACK
+    followers: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, message: Any, now: float, present: Reference) -> Trajectory:
         """The motion that a message, or TrajectoryPoints, ask for; GoalError if it is refused.
@@ -78,13 +88,17 @@ class TrajectoryReader:
             raise GoalError('positions: expected one number a joint in every point, found none')
         if points.effort is not None:
             raise GoalError('effort: expected none, as the controller computes the efforts')
-        if velocities is not None and velocities[-1].any():
-            raise GoalError('velocities: expected zero in the last point, found '
-                            f'{velocities[-1][places]}')
-        self.limits.check_range(positions[:, places], places)
+        if velocities is not None:
+            if (np.abs(velocities[-1]) > REST).any():
+                raise GoalError('velocities: expected zero in the last point (at most '
+                                f'{REST:g}), found {velocities[-1][places]}')
+            velocities[-1] = 0.0
+        left = times > now
+        # Where the arm was does not matter: planners repeat a measured position as first point.
+        wanted = positions[left] if left.any() else positions[-1:]
+        self.limits.check_range(wanted[:, places], places, RANGE)
         if self.interpolation == 'none':
             return SetPoints(times, positions)
-        left = times > now
         if not left.any():
             return self._step(now, positions[-1], present)
         through = np.vstack((present.position, positions[left]))
@@ -98,9 +112,10 @@ class TrajectoryReader:
         else:
             trajectory = Splines(times, through, *rates)
         limits = self._from(present)
+        stated = rates[1] if isinstance(trajectory, Splines) else None
         if self.stretch:
-            return limits.stretched(trajectory)
-        limits.check(trajectory)
+            return limits.stretched(trajectory, self.slack, stated, RANGE)
+        limits.check(trajectory, self.slack, stated, RANGE)
         return trajectory
 
     def _from(self, present: Reference) -> MotionLimits:
@@ -109,6 +124,11 @@ class TrajectoryReader:
                        upper=np.maximum(self.limits.upper, present.position))
 
     def _step(self, now: float, position: np.ndarray, present: Reference) -> Trajectory:
+        """A motion that is to be at its end now. Planners send one if the goal is where the arm
+        is; measured positions differ a little from the reference, which then stays."""
+        if (np.abs(position - present.position) <= ALREADY_THERE).all() and (
+                np.abs(present.velocity) <= REST).all():
+            return SetPoints([now], [present.position])
         far = (position != present.position) & np.isfinite(self.limits.velocity)
         if far.any():
             name = self.names[int(np.flatnonzero(far)[0])]
@@ -118,6 +138,10 @@ class TrajectoryReader:
 
     def _places(self, given: Sequence[str]) -> list[int]:
         unknown = [name for name in given if name not in self.names]
+        if unknown and unknown[0] in self.followers:
+            raise GoalError(f'joint_names: {unknown[0]!r} follows '
+                            f'{self.followers[unknown[0]]!r} (<mimic>) and has no drive: name '
+                            'that one only', INVALID_JOINTS)
         if unknown or not given:
             found = repr(unknown[0]) if unknown else 'none'
             raise GoalError(f'joint_names: expected some of {", ".join(self.names)}, found '
@@ -143,7 +167,10 @@ class TrajectoryReader:
                             f'point {at + 2} after {steps[at]:g} s')
         if stamp and stamp + steps[-1] < now:
             raise GoalError(f'header.stamp: the last point is at {stamp + steps[-1]:g} s, before '
-                            f'the present, {now:g} s', OLD_HEADER_TIMESTAMP)
+                            f'the present, {now:g} s; {CLOCKS}', OLD_HEADER_TIMESTAMP)
+        if stamp > now + AHEAD:
+            raise GoalError(f'header.stamp: expected at most {AHEAD:g} s after the present, '
+                            f'{now:g} s, found {stamp:.10g} s; {CLOCKS}')
         return (stamp or now) + steps
 
 

@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.drive_client import DriveClient
 from flex_control.nodes.inputs import Inputs
+from flex_dynamics.ros.simulator.commands import ANSWERS_ALL
 from flex_dynamics.ros.state_subscription import StateSubscription
 from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
 from flex_ros.qos import DEPTH
@@ -52,7 +53,8 @@ class TopicConnection:
 
     def commands(self, joints: list[str]) -> FixedLayoutPublisher:
         still = np.zeros(len(joints))
+        command = JointState(name=joints, position=still, velocity=still, effort=still)
+        command.header.frame_id = ANSWERS_ALL      # simulated time may wait for this node
         return FixedLayoutPublisher(
             self._control.create_publisher(JointState, 'joint_commands', QoSProfile(depth=DEPTH)),
-            JointState(name=joints, position=still, velocity=still, effort=still),
-            ('position', 'velocity', 'effort'))
+            command, ('position', 'velocity', 'effort'))

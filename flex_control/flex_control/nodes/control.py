@@ -71,7 +71,7 @@ class Control(Node):
         self._drives = connection.drives()
         self._drives.want(controller)
         self._safe = FailSafe(self, self.loop, self._motion, self._drives, settings.fail_safe,
-                              fallback, self._send)
+                              fallback, settings.recovery_time, self._send)
 
         self._last: State | None = None        # that was answered
         self._waiting: State | None = None     # whose terms or measurements are not there yet
@@ -84,6 +84,7 @@ class Control(Node):
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{model.robot.name}: controller {self._name}, {model.n_joints} '
                                'joints')
+        self._warn_of(controller)
 
     # Parameters -----------------------------------------------------------------------------
 
@@ -108,6 +109,11 @@ class Control(Node):
         self._inputs.want(controller)
         self._drives.want(controller)
         self.get_logger().info(f'controller {name} takes over')
+        self._warn_of(controller)
+
+    def _warn_of(self, controller: Controller) -> None:
+        if warning := controller.warning():
+            self.get_logger().warning(warning)
 
     # States in, commands out ----------------------------------------------------------------
 
@@ -160,8 +166,7 @@ class Control(Node):
         if wanted is not running or self._last is None:
             missing = missing or self._drives.missing(wanted)
         if not missing:
-            if not self._safe.latched:
-                self._safe.end(state)
+            if not self._safe.latched and self._safe.end(state):
                 if running is not wanted:
                     loop.set_controller(wanted)
                 if running is not wanted or self._last is None:
@@ -169,7 +174,12 @@ class Control(Node):
         elif self._last is None or (self._settings.lockstep
                                     and self._inputs.missing(running, state.stamp_ns)):
             return                             # lockstep: simulated time waits for it
-        elif not self._safe.why and self._inputs.missing(running, state.stamp_ns):
+        elif self._safe.why:
+            if self._inputs.missing(wanted, state.stamp_ns):
+                self._safe.input_missing()
+        elif self._inputs.missing(running, state.stamp_ns):
+            if time.monotonic() - self._waits_since < self._settings.input_patience:
+                return                         # simulated time waits for this node's command
             self._safe.begin(missing)
         self._waiting, self._last = None, state
         self._answer(state)
@@ -246,6 +256,7 @@ class Control(Node):
             'states rejected': self._state_input.rejected,
             'terms and measurements rejected': self._inputs.rejected,
             'trajectories refused': self._motion.refused,
+            'times the fail-safe acted': self._safe.count,
         }
 
 

@@ -16,7 +16,7 @@ from flex_control import (
     Trajectory,
 )
 from flex_control.loop.goal_tolerances import Tolerances
-from flex_control.loop.trajectory_reader import TrajectoryReader
+from flex_control.loop.trajectory_reader import SLACK, TrajectoryReader
 from flex_control.shaping import SHAPERS
 from flex_control.shaping.shaper import MOST_MODES
 from flex_dynamics import Model
@@ -33,7 +33,9 @@ class Settings:
     own_terms: bool             # terms from the node's own model, not from the topic
     terms_period: float         # of the terms on the topic; 0: with every state
     input_timeout: float        # without terms or measurements until the fail-safe
+    input_patience: float       # wall, that a simulated robot waits for them before that
     state_timeout: float        # wall, without a state until the fail-safe
+    recovery_time: float        # with all inputs until the fail-safe ends
     fail_safe: str              # hold, zero or none
     switch_time: float          # of the bumpless transfer
     stop_time: float
@@ -52,6 +54,10 @@ def declare_settings(node: Node) -> Settings:
     source = declare(node, 'terms_source', 'topic', 'where controllers get M, C, K, D, g and B '
                      "from: the topic dynamics_terms, or this node's own model",
                      choices=('topic', 'model'), fixed=True)
+    simulated = bool(node.get_parameter('use_sim_time').value)
+    patience = number('input_patience', 1.0, 'free, with use_sim_time: wall s that a state waits '
+                      'for terms or measurements that are older than input_timeout, and simulated '
+                      'time for its command, before the fail-safe acts', 0.0, 1e3)
     rate = number('terms_rate', 50.0, 'lockstep: rate of the dynamics node, terms a second; 0: '
                   'with every state', 0.0, 1e5)
     return Settings(
@@ -60,8 +66,12 @@ def declare_settings(node: Node) -> Settings:
         input_timeout=number('input_timeout', 0.2, 'free: simulated s without terms or '
                              'measurements that the controller needs until the fail-safe acts',
                              1e-3, 1e3),
-        state_timeout=number('state_timeout', 1.0, 'free: wall s without a state until the '
+        input_patience=patience if simulated else 0.0,
+        state_timeout=number('state_timeout', 2.0, 'free: wall s without a state until the '
                              'fail-safe acts', 1e-2, 1e3),
+        recovery_time=number('recovery_time', 0.2, 'free: simulated s in which no state, terms or '
+                             'measurements are missing until the fail-safe that acts for the loss '
+                             'of them ends', 0.0, 1e3),
         fail_safe=declare(node, 'fail_safe', 'hold', 'what acts when states, terms or '
                           'measurements are lost or the controller fails: hold (come to rest and '
                           'stay, by pd), zero (no effort, the drives still damp), none (no '
@@ -88,17 +98,21 @@ def declare_reader(node: Node, model: Model) -> TrajectoryReader:
     rates = [declare(node, f'limits.{what}', [], f'largest {what} of a trajectory, {unit}; one a '
                      f'joint, one for all, or empty for {none}', lower=0.0, fixed=True)
              for what, unit, none in (('velocity', 'rad/s or m/s', 'those of the robot'),
-                                      ('acceleration', 'rad/s2 or m/s2', 'none'),
-                                      ('jerk', 'rad/s3 or m/s3', 'none'))]
+                                      ('acceleration', 'rad/s2 or m/s2', 'those of the robot'),
+                                      ('jerk', 'rad/s3 or m/s3', 'those of the robot'))]
     exceeded = declare(node, 'limits.exceeded', 'refuse', 'a trajectory beyond these rates is '
                        'refused, or stretched in time', choices=('refuse', 'stretch'), fixed=True)
+    slack = declare(node, 'limits.slack', SLACK, 'share of a limit by which the interpolation '
+                    'between the points of a trajectory may exceed it', lower=0.0, upper=1.0,
+                    fixed=True)
     partial = declare(node, 'allow_partial_joints_goal', False, 'trajectories may name some '
                       'joints; the others stay', fixed=True)
     try:
         limits = MotionLimits.of(model.robot, names, *rates)
     except ControlError as error:
         raise NodeError(f'parameter limits: {error}') from None
-    return TrajectoryReader(names, limits, interpolation, partial, exceeded == 'stretch')
+    return TrajectoryReader(names, limits, interpolation, partial, exceeded == 'stretch', slack,
+                            model.followers.leader_of)
 
 
 def declare_tolerances(node: Node, model: Model) -> Tolerances:

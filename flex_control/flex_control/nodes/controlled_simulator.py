@@ -17,9 +17,9 @@ from flex_control.nodes.control import Control
 from flex_control.nodes.control_parameters import Settings
 from flex_control.nodes.drive_client import parameters_of
 from flex_dynamics import Terms
-from flex_dynamics.nodes.simulator import Simulator
-from flex_dynamics.nodes.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS
+from flex_dynamics.ros.simulator import Simulator
+from flex_dynamics.ros.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.state_subscription import State
 from flex_ros.entry import run
 from flex_ros.parameters import NodeError
@@ -125,6 +125,9 @@ class InProcessCommands(TopicCommands):
             simulation = self._simulator.plant.simulation
             self.driver(State(self._simulator.machine.stamp_ns, simulation.q.copy(),
                               simulation.v.copy(), False))
+
+    def driver_present(self) -> bool:
+        return False                 # it answers at once, or not at all
 
     def receive(self, data: bytes, info: dict[str, int]) -> None:
         why = 'the controller inside this process drives the robot'

@@ -7,6 +7,7 @@ import numpy as np
 from rclpy.node import Node
 
 from flex_control import Controller, ControlLoop, SetPoints
+from flex_control.loop.input_recovery import InputRecovery
 from flex_control.nodes.drive_client import DriveClient
 from flex_control.nodes.motion import Motion
 from flex_dynamics import Model
@@ -21,26 +22,34 @@ class FailSafe:
     damp; `none`: no command, so that the robot's own fail-safe acts.
 
     why: the reason, empty while it does not act. latched: it acts until a parameter is set.
-    lost: the robot moved without states or without our efforts. send: state, efforts, and
-    positions and velocities for the drives, each (n_joints,).
+    lost: the robot moved without states or without our efforts. count: how often it began to act.
+    recovery_time: s without a loss until it ends. send: state, efforts, and positions and
+    velocities for the drives, each (n_joints,).
     """
 
     def __init__(self, node: Node, loop: ControlLoop, motion: Motion, drives: DriveClient,
-                 kind: str, fallback: Controller | None, send: Send) -> None:
+                 kind: str, fallback: Controller | None, recovery_time: float,
+                 send: Send) -> None:
         self._node, self._loop, self._motion, self._drives = node, loop, motion, drives
         self._model: Model = loop.model
         self._fallback, self._send = fallback, send
         self.kind = kind
+        self.count = 0
+        self._recovery = InputRecovery(recovery_time)
         self.reset()
 
     def reset(self) -> None:
         """Time was set back: nothing is wrong."""
         self.why, self.latched, self.lost = '', False, False
+        self._inputs_lost = False              # why it acts
         self._motion.planner.blocked = ''
 
     def begin(self, why: str) -> None:
         """Act, if it does not yet."""
+        self._recovery.lost()
         if not self.why:
+            self.count += 1
+            self._inputs_lost = not self.latched
             self._node.get_logger().error(f'{why}: the fail-safe ({self.kind}) acts')
             self._motion.give_up(f'the fail-safe acts: {why}')
             if self._fallback is not None and self._loop.controller is not self._fallback:
@@ -48,17 +57,25 @@ class FailSafe:
                 self._loop.set_controller(self._fallback)
         self.why = self._motion.planner.blocked = why
 
-    def end(self, state: State) -> None:
-        """The inputs are back, if they were lost: continue, from rest."""
+    def input_missing(self) -> None:
+        """What the controller needs for a state is not there."""
+        self._recovery.lost()
+
+    def end(self, state: State) -> bool:
+        """Nothing is missing for this state: continue, from rest, if it has been so for
+        recovery_time. Returns whether the controller has to answer the state."""
         if not self.why:
-            return
-        self._node.get_logger().info('the inputs are back: the controller continues')
-        self.why = self._motion.planner.blocked = ''
-        if self.lost:        # hold where the robot is found
+            return True
+        recovered = not self._inputs_lost or self._recovery.good(state.stamp_ns)
+        if self.lost and (recovered or self.kind == 'hold'):      # hold where the robot is found
             self.lost = False
             self._loop.reset()
             self._loop.set_trajectory(SetPoints([1e-9 * state.stamp_ns],
                                                 [state.q[:self._model.n_joints]]))
+        if recovered:
+            self._node.get_logger().info('the inputs are back: the controller continues')
+            self.why = self._motion.planner.blocked = ''
+        return recovered
 
     def answers(self, state: State) -> bool:
         """Answer the state in place of the loop; False if the loop has to answer it."""

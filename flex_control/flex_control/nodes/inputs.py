@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import Imu, JointState
 
 from flex_control import Controller, Measurements
@@ -19,6 +20,7 @@ from flex_dynamics import Model, Sensors, Terms
 from flex_msgs.msg import StrainGauges
 from flex_ros.message_fields import nanoseconds
 from flex_ros.message_guard import is_stamp, subscribe
+from flex_ros.polled_subscription import newest_of
 from flex_ros.qos import DEPTH, newest
 
 
@@ -27,7 +29,8 @@ class MeasurementInput:
 
     A reading is handed out once; a sensor with nothing new is None in the next measurements.
     Messages of other sensors, of wrong length, with NaN or numbers beyond 1e9 are counted in
-    `rejected`.
+    `rejected`. Free running (not exact), the newest reading counts: after a hold-up of this
+    process the queue is full of old ones, which are passed over.
     """
 
     def __init__(self, node: Node, model: Model, make: Callable[[], StampedInput],
@@ -38,6 +41,8 @@ class MeasurementInput:
         self._make = make
         self._inputs: dict[str, StampedInput] = {}
         self._used: dict[str, int] = {}
+        self._subscriptions: list[Subscription] = []
+        self._taking = False         # readings for a state that is being handled
         self._imus = [f'imu/{re.sub("[^A-Za-z0-9_]", "_", name)}' for name in sensors.imu_names]
         self.rejected = 0
 
@@ -51,7 +56,8 @@ class MeasurementInput:
             topics.append(('strain_gauges', StrainGauges, self._strain))
         for topic, kind, read in [*topics, *((imu, Imu, self._imu) for imu in self._imus)]:
             self._inputs[topic] = self._make()
-            subscribe(self._node, kind, topic, partial(self._receive, topic, read), newest(DEPTH))
+            self._subscriptions.append(subscribe(
+                self._node, kind, topic, partial(self._receive, topic, read), newest(DEPTH)))
 
     def clear(self) -> None:
         """Forget all: time was set back."""
@@ -62,8 +68,18 @@ class MeasurementInput:
     def missing(self, stamp_ns: int) -> str:
         """The first topic without what belongs to the state at `stamp_ns`; empty if none is. A
         free running loop needs encoders only: an estimator goes on with what comes."""
+        if not self._exact:
+            self._take_newest()
         needed = self._inputs if self._exact else ('joint_states',)
         return next((topic for topic in needed if self._inputs[topic].at(stamp_ns) is None), '')
+
+    def _take_newest(self) -> None:
+        self._taking = True
+        for subscription in self._subscriptions:
+            data = newest_of(subscription)
+            if data is not None:
+                subscription.callback(data)
+        self._taking = False
 
     def at(self, stamp_ns: int) -> Measurements:
         """What is new at the state of `stamp_ns`."""
@@ -96,7 +112,8 @@ class MeasurementInput:
                 'most 1e9, stamped with a time from zero on', throttle_duration_sec=1.0)
             return
         self._inputs[topic].put(stamp_ns, value)
-        self._arrived()
+        if not self._taking:
+            self._arrived()
 
     def _encoders(self, message: JointState) -> np.ndarray | None:
         names = list(message.name)

@@ -9,6 +9,7 @@ from typing import Any
 from rclpy.node import Node
 
 from flex_control import ControlError, Controller, available_controllers, controller_class
+from flex_control.controllers import DEFAULT_CONTROLLER
 from flex_control.controllers.parameters import check_all
 from flex_dynamics import Model
 from flex_ros.message_guard import CALCULATION_ERRORS, shortened
@@ -41,8 +42,8 @@ class InstalledControllers:
         self._classes: dict[str, type[Controller]] = {}
         self._built: dict[str, Controller] = {}
         self.parameters: dict[str, tuple[Any, str]] = {
-            'controller': ('pd', 'name of an installed controller; a change is a bumpless '
-                           'transfer')}
+            'controller': (DEFAULT_CONTROLLER, 'name of an installed controller; a change is a '
+                           'bumpless transfer')}
         for name in available_controllers():
             try:
                 self._classes[name] = kind = controller_class(name)

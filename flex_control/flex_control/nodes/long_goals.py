@@ -69,6 +69,11 @@ class LongGoalServer(ActionServer):
                                      FeedbackMessage=real.Impl.FeedbackMessage),
                 Goal=real.Goal, Result=real.Result, Feedback=real.Feedback)
 
+    @property
+    def kept(self) -> int:
+        """Number of goals that are followed or whose results can still be asked for."""
+        return len(self._goal_handles)
+
 
 def request_type(convert: Any) -> Any:
     """What rclpy makes requests from: as the type of the message, but for the conversion."""

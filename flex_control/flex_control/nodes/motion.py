@@ -32,6 +32,8 @@ class Motion:
         self._tolerances, self._stop_time = tolerances, stop_time
         self._feedback_period = round(1e9 * feedback_period)
         self._fed_back: int | None = None
+        sliding = {joint.name for joint in loop.model.robot.joints if joint.type == 'prismatic'}
+        self._units = tuple('m' if name in sliding else 'rad' for name in reader.names)
         self._refused = 0
         self._action = TrajectoryAction(node, self._begin_goal, self.stop, self.planner.forget)
         self._intake = TrajectoryIntake(node)
@@ -117,7 +119,7 @@ class Motion:
                 return
             self._loop.set_trajectory(outcome)
             self._fed_back = None
-            begun(GoalMonitor(outcome, tolerances, self._reader.names))
+            begun(GoalMonitor(outcome, tolerances, self._reader.names, self._units))
 
         try:
             points: TrajectoryPoints | ControlError

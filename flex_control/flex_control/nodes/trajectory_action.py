@@ -10,12 +10,24 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
-from flex_control.loop.goal_tolerances import INVALID_GOAL, SUCCESSFUL, GoalMonitor, Verdict
+from flex_control.loop.goal_tolerances import (
+    GOAL_TOLERANCE_VIOLATED,
+    INVALID_GOAL,
+    PATH_TOLERANCE_VIOLATED,
+    SUCCESSFUL,
+    GoalMonitor,
+    Verdict,
+)
 from flex_control.loop.trajectory_reader import GoalError
 from flex_control.nodes.long_goals import LongGoal, LongGoalServer
 from flex_ros.message_guard import shortened
 
 CANCELLED = 'cancelled'
+MISSED = PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED
+# rclpy keeps results for 15 min and lists all of them in each status message: a client that sends
+# ten goals a second would fill memory and network. They stay longer where the clock stands still.
+RESULT_KEPT = 60       # s, by the node's clock
+MOST_KEPT = 1000
 Begun = Callable[[GoalMonitor | GoalError], None]
 
 
@@ -23,7 +35,7 @@ class TrajectoryAction:
     """At most one goal is followed; a newer one, or a motion by another way, ends it.
 
     ROS gives a rejected goal neither code nor text, so every goal is accepted, and a bad one is
-    aborted at once with both.
+    aborted at once with both. Only one beyond MOST_KEPT that are remembered is rejected.
 
     begin: sets out on the motion of a goal; it calls its second argument, now or later, with how
     to judge the motion, or with a GoalError. stop: called when a goal is cancelled or misses a
@@ -43,7 +55,7 @@ class TrajectoryAction:
         self.refused = 0
         self._server = LongGoalServer(
             node, FollowJointTrajectory, '~/follow_joint_trajectory', self._execute,
-            goal_callback=lambda _: GoalResponse.ACCEPT, cancel_callback=self._cancel)
+            goal_callback=self._admit, cancel_callback=self._cancel, result_timeout=RESULT_KEPT)
 
     @property
     def monitor(self) -> GoalMonitor | None:
@@ -74,6 +86,15 @@ class TrajectoryAction:
         if self._handle is not None:
             self._handle.publish_feedback(feedback)
 
+    def _admit(self, goal: FollowJointTrajectory.Goal | LongGoal) -> GoalResponse:
+        if self._server.kept < MOST_KEPT:
+            return GoalResponse.ACCEPT
+        self.refused += 1
+        self._logger.warning(f'goal rejected: the results of {MOST_KEPT} goals are kept, each '
+                             f'until {RESULT_KEPT} s after its goal was sent, by the clock of '
+                             'this node', throttle_duration_sec=1.0)
+        return GoalResponse.REJECT
+
     async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
         begun = Future()
         self._begin(handle.request, begun.set_result)
@@ -96,13 +117,22 @@ class TrajectoryAction:
         self.preempt('another goal took its place')
         ended = Future()
         self._handle, self._monitor, self._ended = handle, monitor, ended
+        motion = monitor.trajectory
+        self._logger.info(f'goal accepted: a motion of {motion.end - motion.start:.3f} s')
         verdict = await ended
+        so_far = (f'after {monitor.duration:.3f} s, largest joint error '
+                  f'{monitor.largest_error()}')
         if verdict.text == CANCELLED:
+            self._logger.info(f'goal cancelled {so_far}')
             handle.canceled()
         elif verdict.code == SUCCESSFUL:
+            self._logger.info(f'goal reached {so_far}')
             handle.succeed()
+        elif verdict.code in MISSED:
+            self._logger.warning(f'goal missed {so_far}: {verdict.text}')
+            handle.abort()
         else:
-            self._logger.warning(f'goal aborted: {verdict.text}')
+            self._logger.warning(f'goal aborted {so_far}: {verdict.text}')
             handle.abort()
         return FollowJointTrajectory.Result(error_code=verdict.code, error_string=verdict.text)
 

@@ -6,9 +6,12 @@ import numpy as np
 from flex_control.trajectories.base import Reference
 from flex_description.math import derivative
 from flex_dynamics import Model
+from flex_dynamics.simulation.simulation import amplitude_limits
 
 MOST_SWEEPS = 20
 CLOSE = 1e-10            # change of the deflection at which sweeps end
+LARGEST_SHARE = 0.05     # of the amplitudes at which a motion counts as diverged
+LARGEST = 1e6            # rad, of motors
 FAST = 0.02              # rad or m between two updates: a jump, which has no speed
 
 
@@ -17,7 +20,8 @@ class DeflectedReference:
 
     Solves  M a + C v + D v + K q + g = B tau  with the joints' wanted position, velocity and
     acceleration and elastic coordinates at rest. One factored slope serves all
-    sweeps, and each update starts from the one before: in motion one sweep does.
+    sweeps, and each update starts from the one before: in motion one sweep does. A motion that
+    would bend a link by half its length has no such deflection: the one before is kept.
     """
 
     def __init__(self, model: Model) -> None:
@@ -30,6 +34,7 @@ class DeflectedReference:
         joints = model.n_joints
         slope = derivative(lambda q: model.inverse_dynamics(q, still, still), still, 1e-4)
         self._inverse = np.linalg.inv(np.hstack((slope[:, joints:], -self._inputs)))
+        self._reach = np.minimum(LARGEST_SHARE * amplitude_limits(model)[joints:], LARGEST)
         self._last: Reference | None = None
         self._settled = False
 
@@ -48,7 +53,7 @@ class DeflectedReference:
         if self._settled and last is not None and _same(last, reference):
             return
         joints = self._model.n_joints
-        before = self.q[joints:].copy()
+        before, efforts = self.q[joints:].copy(), self.effort
         jump = (last is None or period <= 0.0
                 or np.abs(reference.position - last.position).max(initial=0.0) > FAST)
         self.q[:joints], self.v[:joints] = reference.position, reference.velocity
@@ -61,6 +66,10 @@ class DeflectedReference:
             step = self._inverse @ (left - self._inputs @ self.effort)
             self.q[joints:] -= step[:-joints]
             self.effort = self.effort - step[-joints:]
+            if not (np.abs(self.q[joints:]) <= self._reach).all():
+                self.q[joints:], self.effort, self._last = before, efforts, reference
+                self._settled = False
+                return
             if np.abs(step[:-joints]).max(initial=0.0) < CLOSE:
                 break
         resting = not (reference.velocity.any() or reference.acceleration.any())

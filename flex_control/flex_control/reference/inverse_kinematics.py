@@ -71,7 +71,7 @@ class InverseKinematics:
     def _error(self, joints: np.ndarray, position: np.ndarray,
                rotation: np.ndarray | None) -> np.ndarray:
         pose = self.pose(joints)
-        off = position - pose[:3, 3]
+        off: np.ndarray = position - pose[:3, 3]
         if rotation is None:
             return off
         turn = vector_parameters.second_from_rotation(rotation @ pose[:3, :3].T)

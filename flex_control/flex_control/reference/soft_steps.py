@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.design.gains import FASTEST, first_frequency
+from flex_control.design.gains import SLOWEST_STIFF, first_frequency
 from flex_control.trajectories.base import Reference
 from flex_control.trajectories.splines import Splines
 from flex_dynamics import Model, largest_joint_inertia
@@ -31,7 +31,7 @@ class SoftSteps:
         self._speed = np.where(speed > 0.0, speed, np.inf)
         self._acceleration = np.where(effort > 0.0, SHARE_OF_LIMIT * effort
                                       / largest_joint_inertia(model), np.inf)
-        self._least = PERIODS * 2.0 * np.pi / min(first_frequency(model), 2.0 * FASTEST)
+        self._least = PERIODS * 2.0 * np.pi / min(first_frequency(model), SLOWEST_STIFF)
         self.reset()
 
     def reset(self) -> None:

@@ -82,4 +82,5 @@ def least_step(jacobian: np.ndarray, miss: np.ndarray) -> np.ndarray:
     which the joints can hardly move it."""
     left, values, right = np.linalg.svd(jacobian, full_matrices=False)
     useful = values > SINGULAR
-    return right[useful].T @ ((left[:, useful].T @ miss) / values[useful])
+    step: np.ndarray = right[useful].T @ ((left[:, useful].T @ miss) / values[useful])
+    return step

@@ -29,8 +29,9 @@ def _half_turn(damping: float) -> float:
 
 def zv(damping: float) -> np.ndarray:
     """Heights (2,) of zero vibration: least delay, sensitive to the frequency."""
-    heights = np.array([1.0, _half_turn(damping)])
-    return heights / heights.sum()
+    heights: np.ndarray = np.array([1.0, _half_turn(damping)])
+    heights /= heights.sum()
+    return heights
 
 
 def zvd(damping: float) -> np.ndarray:
@@ -48,8 +49,9 @@ def ei(damping: float, vibration: float = EI_VIBRATION) -> np.ndarray:
     k = _half_turn(damping)
     # Roots at -exp(+-j delta) / k; what is left at -1/k gives the cosine of delta.
     cosine = (2.0 * k**2 - vibration * (1.0 + k**2)) / (2.0 * k**2 + 2.0 * vibration * k)
-    heights = np.array([1.0, 2.0 * cosine * k, k**2])
-    return heights / heights.sum()
+    heights: np.ndarray = np.array([1.0, 2.0 * cosine * k, k**2])
+    heights /= heights.sum()
+    return heights
 
 
 SHAPERS: dict[str, Callable[[float], np.ndarray]] = {'zv': zv, 'zvd': zvd, 'zvdd': zvdd, 'ei': ei}

@@ -110,7 +110,8 @@ class Shaped(Trajectory):
         known = np.array(found).T.reshape(len(self._modes), len(chosen))
         if len(chosen) < 2:
             return np.repeat(known, len(times), axis=1)
-        return CubicSpline(way[chosen], known, axis=1)(way)
+        rates: np.ndarray = CubicSpline(way[chosen], known, axis=1)(way)
+        return rates
 
     def _plan(self, times: np.ndarray,
               rates: np.ndarray) -> Pieces[tuple[np.ndarray, np.ndarray]]:

@@ -65,7 +65,8 @@ class Trajectory:
     def peak(self, order: int) -> np.ndarray:
         """Largest magnitude (n_joints,) of a derivative during the motion."""
         low, high = self.extremes(order)
-        return np.maximum(np.abs(low), np.abs(high))
+        peak: np.ndarray = np.maximum(np.abs(low), np.abs(high))
+        return peak
 
 
 def checked_points(times: ArrayLike, positions: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -37,11 +37,12 @@ def _describe(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = robot_parser('describe',
-                          'Describe a flexible robot: tree, masses, stiffness, modes.')
+    parser = robot_parser('describe', 'Describe a flexible robot: tree, masses, stiffness, and '
+                          'the natural modes of every flexible link, in Hz.')
     parser.add_argument('--json', action='store_true', help='print JSON, for programs')
     parser.add_argument('--plot', nargs='?', const='', metavar='FILE',
-                        help='draw the mode shapes (default: NAME_shapes.png)')
+                        help='draw the basis shapes of every flexible link, whose amplitudes are '
+                        'coordinates; not its natural modes (default: NAME_shapes.png)')
     return parser
 
 
@@ -54,7 +55,7 @@ def _plot(robot: Robot, path: str) -> None:
         plot_shapes(robot, path)
     except (OSError, ValueError) as error:
         raise RobotError(f'expected to write the plot, found: {error}', path) from None
-    print(f'mode shapes drawn in {path}', file=sys.stderr)
+    print(f'basis shapes drawn in {path}', file=sys.stderr)
 
 
 def _lines(figures: dict[str, Any]) -> Iterator[str]:
@@ -68,10 +69,17 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
         if joint['flexible'] is not None:
             yield ''
             yield from _spring(joint)
+        if joint['motor'] is not None:
+            yield ''
+            yield _motor(joint)
     for link in figures['links']:
         if link['flexible'] is not None:
             yield ''
             yield from _flexible(link)
+    if any(link['flexible'] for link in figures['links']):
+        yield ''
+        yield ('natural frequencies of the whole robot: Model.frequencies(q) in flex_dynamics, in '
+               'rad/s (divide by 2 pi for Hz)')
     for imu in figures['imus']:
         yield f'imu {imu["name"]} in {imu["frame"]}'
     for warning in figures['warnings']:
@@ -99,8 +107,9 @@ def _by_joint(joint: dict[str, Any] | None) -> str:
     if joint is None:
         return ''
     spring = ', elastic' if joint['flexible'] else ''
+    follows = '' if joint['mimic'] is None else f', follows {joint["mimic"]["joint"]}'
     place = '' if joint['section_x'] is None else f' at x = {joint["section_x"]:.4g} m'
-    return f'-> {joint["name"]} ({joint["type"]}{spring}{place}) -> '
+    return f'-> {joint["name"]} ({joint["type"]}{spring}{follows}{place}) -> '
 
 
 def _spring(joint: dict[str, Any]) -> Iterator[str]:
@@ -114,23 +123,45 @@ def _spring(joint: dict[str, Any]) -> Iterator[str]:
            f'{figure("reflected_inertia")} at the joint')
 
 
+def _motor(joint: dict[str, Any]) -> str:
+    motor, units = joint['motor'], joint['motor']['units']
+    return (f'{joint["name"]}: motor {motor["inertia"]:.6g} {units["inertia"]} behind a gear of '
+            f'{motor["ratio"]:.6g} {units["ratio"]}: {motor["reflected_inertia"]:.6g} '
+            f'{units["reflected_inertia"]} at the joint')
+
+
 def _flexible(link: dict[str, Any]) -> Iterator[str]:
     beam = link['flexible']
     stiffness, shapes = beam['end_stiffness'], beam['shapes']
     yield f'{link["name"]}: beam of {beam["length"]:.6g} m, section {beam["section"]}'
-    yield (f'  mass {link["mass"]:.6g} kg, of it {len(beam["lumped_masses"])} lumped; '
-           f'carries {beam["carried_mass"]:.6g} kg')
+    lumped = len(beam['lumped_masses'])
+    yield (f'  mass {link["mass"]:.6g} kg, {lumped} lumped mass{"" if lumped == 1 else "es"} '
+           f'included; carries {beam["carried_mass"]:.6g} kg')
     yield (f'  stiffness at the end: {stiffness["y"]:.4g} N/m along y, {stiffness["z"]:.4g} N/m '
            f'along z, {stiffness["twist"]:.4g} N m/rad in twist')
+    yield from _fit(link['mass'], beam['fit'])
     yield (f'  basis {beam["basis"]}: {shapes["bend_y"]} bend_y, {shapes["bend_z"]} bend_z, '
            f'{shapes["twist"]} twist')
-    yield '  mode       Hz  kind    share of strain energy'
+    yield '  natural modes of this link alone, clamped at its base, what it carries being rigid:'
+    yield '  mode    frequency  kind    share of strain energy'
     for number, mode in enumerate(beam['modes'], 1):
-        yield (f'  {number:4d} {mode["frequency"]:8.6g}  {mode["kind"]:6s}  '
+        yield (f'  {number:4d}  {mode["frequency"]:8.6g} Hz  {mode["kind"]:6s}  '
                f'{100 * mode["share"]:.0f} %')
     for gauge in beam['gauges']:
-        yield (f'  gauge {gauge["name"]} at x = {gauge["x"]:.4g}, y = {gauge["y"]:.4g}, '
+        yield (f'  gauge {gauge["name"]} at x = {gauge["x"]:.4g} m, y = {gauge["y"]:.4g} m, '
                f'z = {gauge["z"]:.4g} m')
+
+
+def _fit(mass: float, fit: dict[str, Any]) -> Iterator[str]:
+    """What was asked for beside sections and materials, and what follows."""
+    if fit['mass'] == 'keep':
+        yield (f'  mass kept from <inertial>: {mass:.6g} kg, of it {fit["beam_mass"]:.4g} kg '
+               f'along the beam (density x {fit["mass_factor"]:.4g}), {fit["root_mass"]:.4g} kg '
+               'rigid at its root')
+    if fit['stiffness']:
+        y, z, twist = fit['stiffness_factors']
+        yield (f'  stiffness asked for: {fit["stiffness"]} (E Iz x {y:.4g}, E Iy x {z:.4g}, '
+               f'G J x {twist:.4g})')
 
 
 if __name__ == '__main__':

@@ -1,4 +1,7 @@
-"""Plot of the mode shapes of a robot, one row per flexible link."""
+"""Plot of the basis shapes of a robot, one row per flexible link.
+
+They are what the amplitudes multiply; natural modes are combinations of them.
+"""
 from __future__ import annotations
 
 import numpy as np
@@ -11,7 +14,7 @@ SHAPE_SYMBOLS = (('bend_y', 'v'), ('bend_z', 'w'), ('twist', 'twist'))
 
 
 def plot_shapes(robot: Robot, path: str) -> None:
-    """Draw all shapes into an image file; RobotError if the robot is rigid."""
+    """Draw all basis shapes into an image file; RobotError if the robot is rigid."""
     links = [link.flexible for link in robot.links if link.flexible is not None]
     if not links:
         raise RobotError(f'expected a flexible link to draw, found none in "{robot.name}"')
@@ -21,11 +24,11 @@ def plot_shapes(robot: Robot, path: str) -> None:
         x = np.linspace(0.0, link.length, 201)
         for axes, (kind, symbol) in zip(row, SHAPE_SYMBOLS):
             for number, shape in enumerate(getattr(link, kind)(x), 1):
-                axes.plot(x, shape, label=str(number))
+                axes.plot(x, shape, label=f'{kind}/{number}')
             axes.axhline(0.0, color='0.7', linewidth=0.8)
-            axes.set_title(f'{link.link}: {kind} ({link.basis})', fontsize='medium')
-            axes.set_xlabel('x / m')
-            axes.set_ylabel(symbol)
+            axes.set_title(f'{link.link}: {kind}, basis shapes ({link.basis})', fontsize='medium')
+            axes.set_xlabel('x, m')
+            axes.set_ylabel(f'{symbol} per amplitude')
             if getattr(link, kind).count:
                 axes.legend(fontsize='x-small', ncols=2)
     figure.savefig(path, dpi=110)

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -13,16 +12,18 @@ from flex_description.reading.source import bundled_robots
 from flex_description.robot import Robot
 
 
-def robot_parser(name: str, description: str) -> argparse.ArgumentParser:
+def robot_parser(name: str, description: str, overlay: bool = True) -> argparse.ArgumentParser:
     """A parser of the arguments ROBOT, overlay and --xacro, which name a robot.
 
-    name: of the command. A command adds its own arguments to the parser.
+    name: of the command; overlay: whether it takes one. A command adds its own arguments to the
+    parser.
     """
     parser = argparse.ArgumentParser(
         prog=name, description=description,
         epilog=f'Bundled robots: {", ".join(bundled_robots()) or "none"}.')
     parser.add_argument('robot', metavar='ROBOT', help='URDF or xacro file, or a bundled robot')
-    parser.add_argument('overlay', nargs='?', help='YAML that makes its links flexible')
+    if overlay:
+        parser.add_argument('overlay', nargs='?', help='YAML that makes its links flexible')
     parser.add_argument('--xacro', action='append', default=[], metavar='NAME:=VALUE',
                         help='value of a xacro argument; may be repeated')
     return parser
@@ -33,12 +34,13 @@ def robot_from_arguments(options: argparse.Namespace) -> Robot:
 
     Its warnings are not logged: the command prints those of `Robot.warnings`.
     """
-    logger = logging.getLogger('flex_description')
-    logger.disabled = True
-    try:
-        return load_robot(options.robot, options.overlay, dict(map(_pair, options.xacro)))
-    finally:
-        logger.disabled = False
+    return load_robot(options.robot, getattr(options, 'overlay', None), xacro_arguments(options),
+                      log_warnings=False)
+
+
+def xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
+    """Values of xacro arguments by name; RobotError for text that has no such pair."""
+    return dict(map(_pair, options.xacro))
 
 
 def _pair(text: str) -> tuple[str, str]:

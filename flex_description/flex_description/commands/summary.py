@@ -7,18 +7,26 @@ from typing import Any
 import numpy as np
 
 from flex_description.errors import RobotError
+from flex_description.fit.mass import ROOT_BODY
+from flex_description.fit.stiffness import end_stiffness
 from flex_description.link_modes import link_modes, loads_of
-from flex_description.math import gauss_stations
-from flex_description.rigid_inertia import link_inertia
+from flex_description.rigid_inertia import beam_inertia, link_inertia
 from flex_description.robot import (
     FlexibleJoint,
     FlexibleLink,
     Joint,
     Limits,
     LumpedMass,
+    Motor,
     Robot,
 )
 
+# Of the numbers in the summary; those of elastic joints are with each joint, whose type they have.
+UNITS = {'mass': 'kg', 'carried_mass': 'kg', 'length': 'm', 'x': 'm', 'y': 'm', 'z': 'm',
+         'section_x': 'm', 'gravity': 'm/s2', 'frequency': 'Hz',
+         'end_stiffness': {'y': 'N/m', 'z': 'N/m', 'twist': 'N m/rad'},
+         'limits': {'lower, upper': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or N',
+                    'acceleration, deceleration': 'rad/s2 or m/s2', 'jerk': 'rad/s3 or m/s3'}}
 FREEDOM = {'fixed': 0, 'planar': 3, 'floating': 6}
 
 
@@ -26,13 +34,13 @@ def summary(robot: Robot) -> dict[str, Any]:
     """Tree, masses, stiffness and frequencies; SI units, frequencies in Hz."""
     loads = loads_of(robot)
     motors = sum(joint.flexible is not None for joint in robot.joints)
-    joints = sum(FREEDOM.get(joint.type, 1) for joint in robot.joints)
+    joints = sum(FREEDOM.get(joint.type, 1) for joint in robot.joints if joint.mimic is None)
     modes = sum(link.flexible.n_modes for link in robot.links if link.flexible is not None)
     return {
         'name': robot.name, 'source': robot.source,
         'coordinates': {'joints': joints, 'motors': motors, 'modes': modes,
                         'total': joints + motors + modes},
-        'gravity': robot.gravity.tolist(),
+        'units': UNITS, 'gravity': robot.gravity.tolist(),
         'links': [{'name': link.name,
                    'mass': link.inertia.mass if link.inertia is not None else
                    _beam_mass(link.flexible),
@@ -61,28 +69,27 @@ def _flexible(link: FlexibleLink, loads: list[LumpedMass], source: str) -> dict[
                    'twist': link.twist.count},
         'lumped_masses': [{'x': mass.x, 'mass': mass.mass} for mass in link.masses],
         'carried_mass': sum(load.mass for load in loads),
-        'end_stiffness': _end_stiffness(link),
+        'end_stiffness': dict(zip(('y', 'z', 'twist'), end_stiffness(link))),
+        'fit': _fit(link),
         'modes': [asdict(mode) for mode in modes],
         'gauges': [asdict(gauge) for gauge in link.gauges],
     }
 
 
-def _end_stiffness(link: FlexibleLink) -> dict[str, float]:
-    """Force per deflection (N/m) and torque per twist (N m/rad) at the end of the clamped beam:
-    the inverse of the integral of (L - x)^2 / (E I), and of 1 / (G J)."""
-    x, weight = gauss_stations(link.breakpoints, 16)
-    at = link.properties(x)
-    arm = weight * (link.length - x)**2
-    return {'y': float(1 / np.sum(arm / at.bending_stiffness_z)),
-            'z': float(1 / np.sum(arm / at.bending_stiffness_y)),
-            'twist': float(1 / np.sum(weight / at.torsion_stiffness))}
+def _fit(link: FlexibleLink) -> dict[str, Any]:
+    """What was asked for beside sections and materials, and what follows."""
+    last = link.masses[-1] if link.masses and link.fit.mass == 'keep' else None
+    root = last.mass if last is not None and last.name == ROOT_BODY else 0.0
+    return {**asdict(link.fit), 'beam_mass': beam_inertia(link).mass, 'root_mass': root}
 
 
 def _joint(joint: Joint) -> dict[str, Any]:
     return {'name': joint.name, 'type': joint.type, 'parent': joint.parent, 'child': joint.child,
             'axis': joint.axis.tolist(), 'section_x': joint.section_x,
             'limits': _limits(joint.limits),
-            'flexible': None if joint.flexible is None else _spring(joint, joint.flexible)}
+            'mimic': None if joint.mimic is None else asdict(joint.mimic),
+            'flexible': None if joint.flexible is None else _spring(joint, joint.flexible),
+            'motor': None if joint.motor is None else _motor(joint, joint.motor)}
 
 
 def _spring(joint: Joint, spring: FlexibleJoint) -> dict[str, Any]:
@@ -93,6 +100,12 @@ def _spring(joint: Joint, spring: FlexibleJoint) -> dict[str, Any]:
             'units': {'stiffness': f'{force}/{way}', 'damping': f'{force} s/{way}',
                       'motor_inertia': 'kg m2', 'gear_ratio': f'rad/{way}',
                       'reflected_inertia': inertia}}
+
+
+def _motor(joint: Joint, motor: Motor) -> dict[str, Any]:
+    way, inertia = ('m', 'kg') if joint.type == 'prismatic' else ('rad', 'kg m2')
+    return {**asdict(motor), 'reflected_inertia': motor.reflected_inertia,
+            'units': {'inertia': 'kg m2', 'ratio': f'rad/{way}', 'reflected_inertia': inertia}}
 
 
 def _limits(limits: Limits) -> dict[str, float | None]:

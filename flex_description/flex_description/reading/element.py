@@ -9,13 +9,14 @@ from typing import NoReturn
 import numpy as np
 
 from flex_description.errors import RobotError, cut, quoted
-from flex_description.math import Array, pose, rotation_from_rpy
+from flex_description.math import Array, pose, rotation_from_quaternion, rotation_from_rpy
 from flex_description.suggestion import suggestion
 
 # The first of these attributes that an element has identifies it in messages.
 IDENTITY = ('name', 'link', 'joint')
 # Beyond these, powers of a number would overflow or vanish; no robot is that large or small.
 SMALLEST, LARGEST = 1e-30, 1e30
+ROUNDED = 0.01      # difference from 1 of the length of a unit quaternion that was written rounded
 
 
 @dataclass
@@ -68,10 +69,14 @@ class Element:
             yield element
             stack.extend(reversed(element.children))
 
+    def has(self, tag: str, attribute: str) -> bool:
+        """Whether an element of this tag, here or farther in, has the attribute."""
+        return any(attribute in inner.attributes for inner in self.walk() if inner.tag == tag)
+
     def allow(self, attributes: Collection[str], children: Collection[str] = ()) -> None:
         """Refuse every attribute and child that is not listed."""
         for name in self.attributes:
-            if name in children:
+            if name in children and name not in attributes:
                 self.fail(name, 'an element (in YAML: a mapping), not a value')
             if name not in attributes:
                 raise self.error(f'expected only known attributes, found {quoted(name)}; '
@@ -161,8 +166,18 @@ def _wanted(above: float | None, least: float | None, most: float | None, unit: 
 
 
 def read_origin(element: Element | None) -> Array:
-    """Pose (4, 4) of an <origin xyz= rpy=/>; identity where there is none."""
+    """Pose (4, 4) of an <origin xyz= rpy=/>, or quat_xyzw in place of rpy (URDF 1.1); identity
+    where there is none."""
     if element is None:
         return np.eye(4)
-    return pose(rotation_from_rpy(element.numbers('rpy', 3, '0 0 0')),
-                element.numbers('xyz', 3, '0 0 0'))
+    position = element.numbers('xyz', 3, '0 0 0')
+    if 'quat_xyzw' not in element.attributes:
+        return pose(rotation_from_rpy(element.numbers('rpy', 3, '0 0 0')), position)
+    if 'rpy' in element.attributes:
+        raise element.error('expected rpy or quat_xyzw, found both')
+    quaternion = element.numbers('quat_xyzw', 4)
+    length = float(np.linalg.norm(quaternion))
+    if abs(length - 1.0) > ROUNDED:
+        element.fail('quat_xyzw', 'a unit quaternion x y z w',
+                     f'{quoted(element.attributes["quat_xyzw"])} of length {length:g}')
+    return pose(rotation_from_quaternion(quaternion / length), position)

@@ -17,16 +17,27 @@ def read_tensor(element: Element, default: float | None = None) -> Array:
     return inertia_tensor(*(element.number(name, default, unit='kg m2') for name in TENSOR))
 
 
+# A moment below 0 that is smaller than this, kg m2, or than this share of the largest one, is a
+# slip of a published file that no motion shows: that of a body of 10 g and 1 cm is 1e-6.
+SLIGHT, SLIGHT_SHARE = 1e-6, 1e-3
+ROUNDING = 1e-9     # share of the largest moment
+
+
 def check_tensor(element: Element, tensor: Array, *, point: bool = False) -> str:
-    """Refuse a tensor that is not positive definite; point: moments may be zero (point, rod).
+    """Refuse a tensor that is not positive definite; point: moments may be zero (point, rod), and
+    slightly below.
 
     Returns '', or a warning about moments that no body has.
     """
     moments = principal_moments(tensor)
     shown = ', '.join(f'{value:g}' for value in moments)
-    if moments[0] <= 0.0 and not (point and moments[0] >= -1e-9 * abs(moments[2])):
+    least = -max(SLIGHT, SLIGHT_SHARE * moments[2])
+    if (moments[0] <= 0.0 and not point) or moments[0] < least or moments[2] < 0.0:
         raise element.error('inertia: expected a positive-definite tensor, found principal '
                             f'moments {shown}')
+    if moments[0] < -ROUNDING * moments[2] and moments[0] < -SLIGHT * ROUNDING:
+        return ('inertia: expected principal moments above 0, found '
+                f'{shown}; those below 0 are taken as 0')
     if not is_possible(moments):
         return ('inertia: expected principal moments of which each is at most the sum of the '
                 f'other two, found {shown}')
@@ -55,6 +66,12 @@ def inertia_warning(element: Element, length: float, written: Inertia | None,
         return []
     return [f'{element.source}:{element.line}: {element.label}: <inertial> and the beam with its '
             f'masses disagree: {"; ".join(found)}; the beam is used']
+
+
+def figures(body: Inertia) -> str:
+    """Mass, centre and inertia of a body, with units."""
+    return (f'mass {body.mass:.6g} kg, centre {_row(body.centre)} m, inertia (xx yy zz xy xz yz) '
+            f'{_six(body.tensor)} kg m2')
 
 
 def _row(values: Array) -> str:

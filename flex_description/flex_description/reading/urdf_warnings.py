@@ -34,7 +34,7 @@ STANDARD = {
         'origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic', 'calibration',
         'safety_controller')),
     'inertial': _Standard((), ('origin', 'mass', 'inertia'), strict=True),
-    'origin': _Standard(('xyz', 'rpy'), strict=True),
+    'origin': _Standard(('xyz', 'rpy', 'quat_xyzw'), strict=True),
     'mass': _Standard(('value',), strict=True),
     'inertia': _Standard(TENSOR, strict=True),
     'parent': _Standard(('link',), strict=True),
@@ -53,7 +53,6 @@ STANDARD = {
 }
 # Attributes of later versions and of other formats: what they mean and what to write instead.
 NOT_READ = {
-    ('origin', 'quat_xyzw'): 'is not read (URDF 1.1): write the rotation as rpy="roll pitch yaw"',
     ('axis', 'expressed_in'): 'is not read: the axis is taken in the frame of the joint; write it '
                               'in that frame',
 }
@@ -66,11 +65,17 @@ def warnings_about(root: Element, extensions: tuple[str, ...]) -> list[str]:
     if version not in VERSIONS:
         found.append(_at(root, f'version: expected one of {", ".join(VERSIONS[1:])}, found '
                                f'{quoted(version)}; it is read as {VERSIONS[-1]}'))
+    strange: dict[tuple[str, str], list[int]] = {}      # where in `found`, and how often after it
     stack = [root]
+    later = version in VERSIONS[2:]
     while stack and len(found) <= MOST_WARNINGS:
         element = stack.pop()
         standard = STANDARD[element.tag]
-        found += _about_attributes(element, standard)
+        found += _about_attributes(element, standard, strange, len(found))
+        if not later and element.tag == 'origin' and 'quat_xyzw' in element.attributes:
+            found.append(_at(element, 'quat_xyzw is read, but other programs ignore it unless '
+                                      '<robot> has version="1.1"'))
+            later = True
         below = []
         for child in element.children:
             if child.tag in standard.children:
@@ -79,13 +84,49 @@ def warnings_about(root: Element, extensions: tuple[str, ...]) -> list[str]:
                                                   or element.tag != 'robot'):
                 found += _about_child(element, child, standard)
         stack += [child for child in reversed(below) if child.tag in STANDARD]
+    for at, more in strange.values():
+        if more:
+            found[at] += f' (and in {more} more)'
     if len(found) > MOST_WARNINGS:
         found[MOST_WARNINGS:] = ['and more warnings, which are left out']
     return found
 
 
-def _about_attributes(element: Element, standard: _Standard) -> list[str]:
-    found = []
+def warnings_about_limits(joints: list[Element]) -> list[str]:
+    """Warnings about limits of checked <joint> elements that no real joint has, each told once.
+
+    Exporters write zeros where they know no limits.
+    """
+    found: dict[str, list[Element]] = {}
+    for joint in joints:
+        limit, kind = joint.one('limit'), joint.text('type')
+        if limit is None or kind not in ('revolute', 'continuous', 'prismatic'):
+            continue
+        effort, velocity = limit.number('effort'), limit.number('velocity')
+        if velocity == 0.0:
+            what = 'effort and velocity are' if effort == 0.0 else 'velocity is'
+            found.setdefault(f'{what} 0, as exporters write that know no limits: taken as '
+                             'unlimited; write those of the drive', []).append(limit)
+        elif effort == 0.0:
+            found.setdefault('effort is 0: no drive moves or holds the joint', []).append(limit)
+        dynamics = joint.one('dynamics')
+        friction = 0.0 if dynamics is None else dynamics.number('friction', 0.0)
+        if 0.0 < effort <= friction:
+            found.setdefault('effort is not above the friction of the joint: its drive cannot '
+                             'move it', []).append(limit)
+        if kind != 'continuous' and limit.number('lower', 0.0) == limit.number('upper', 0.0):
+            found.setdefault('lower and upper are equal (0 where they are left out): the joint '
+                             'cannot move; write its range, or make it continuous or fixed',
+                             []).append(limit)
+    return [_at(limits[0], text) + (f' (and in {len(limits) - 1} more)' * (len(limits) > 1))
+            for text, limits in found.items()]
+
+
+def _about_attributes(element: Element, standard: _Standard,
+                      strange: dict[tuple[str, str], list[int]], start: int) -> list[str]:
+    """strange: attributes that nobody knows, which are told once for all elements of a tag; start:
+    warnings that there are already."""
+    found: list[str] = []
     for name in element.attributes:
         if name in standard.attributes or ':' in name or name.startswith('xmlns'):
             continue
@@ -93,7 +134,11 @@ def _about_attributes(element: Element, standard: _Standard) -> list[str]:
         near = misspelt(name, standard.attributes)
         if special is not None:
             found.append(_at(element, f'{name} {special}'))
+        elif near is None and (element.tag, name) in strange:
+            strange[element.tag, name][1] += 1
         elif near is not None or standard.strict:
+            if near is None:
+                strange[element.tag, name] = [start + len(found), 0]
             hint = f'did you mean "{near}"?' if near is not None else _known(standard.attributes)
             found.append(_at(element, f'attribute {quoted(name)} is not read; {hint}'))
         if len(found) > MOST_WARNINGS:

@@ -108,8 +108,9 @@ def assemble(robot: Robot, order: str, payloads: Mapping[str, AttachedPayload] |
     for link, station in extra_sections:
         tree.section(tree.places[link].node, station)
     if not tree.nodes:
-        raise DynamicsError(f'robot {robot.name}: expected at least one joint or '
-                            'flexible link, found none: nothing can move')
+        raise DynamicsError(f'{robot.source}: robot {robot.name}: expected at least one joint '
+                            'that moves or flexible link, found none: nothing can move; for a '
+                            'body that flies, join it to a world link by a floating joint')
     packed = pack(tree, order, beams)
     gravity = checks.finite(robot.gravity, 'gravity of the robot', (3,)).copy()
     return Assembly(robot, order, attached, extra_sections, beams, tree, packed, gravity)

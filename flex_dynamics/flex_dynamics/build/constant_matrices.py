@@ -27,7 +27,7 @@ def damping_matrix(packed: Packed) -> np.ndarray:
         if row[layout.DOF] == 1 and viscous:
             # Friction of a plain joint acts where its motor acts; of an elastic one on the link.
             column = inputs[:, row[layout.Q]]
-            if row[layout.MOTOR] >= 0:
+            if row[layout.MOTOR] >= 0 or row[layout.FULL] != row[layout.Q]:
                 column = np.eye(len(packed.names))[row[layout.Q]]
             damping += viscous * np.outer(column, column)
     return damping
@@ -38,6 +38,8 @@ def input_matrix(packed: Packed) -> np.ndarray:
     inputs = np.zeros((len(packed.names), packed.n_joints))
     for i, row in enumerate(packed.table):
         at, motor = row[layout.Q], row[layout.MOTOR]
+        if row[layout.FULL] != at:
+            continue                     # a follower, which has no motor
         for m in range(row[layout.DOF]):
             inputs[at + m, at + m] = 1.0
         if motor >= 0:

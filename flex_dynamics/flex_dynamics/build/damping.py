@@ -7,6 +7,7 @@ from scipy.linalg import block_diag, eigh
 from flex_description import FlexibleLink
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.build.constant_matrices import elastic_block
+from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base import layout
 
 
@@ -18,7 +19,13 @@ def damping_of_beams(assembly: Assembly, mass: np.ndarray) -> dict[str, np.ndarr
             row = assembly.packed.table[i]
             own = slice(row[layout.ELASTIC], row[layout.ELASTIC] + row[layout.MODES])
             stiffness = elastic_block(assembly.packed, row, layout.STIFFNESS)
-            blocks[node.beam.link] = elastic_damping(node.beam, mass[own, own], stiffness)
+            try:
+                blocks[node.beam.link] = elastic_damping(node.beam, mass[own, own], stiffness)
+            except np.linalg.LinAlgError:
+                raise DynamicsError(
+                    f'link {node.beam.link!r}: its modal mass with all that it carries is not '
+                    'positive definite but for rounding; check masses and offsets of what it '
+                    'carries for numbers out of proportion') from None
     return blocks
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flex_description.math import exponential
 from flex_dynamics.build import quadrature
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.pack_fields import pack_beam, pack_section
@@ -44,15 +45,18 @@ def pack(tree: NodeTree, order: str, known_fields: dict[str, tuple] | None = Non
     names: list[str] = []
     for i, node in enumerate(tree.nodes):
         dof = DOFS[node.kind]
-        table[i, [layout.PARENT, layout.KIND, layout.Q, layout.DOF]] = (
-            node.parent, node.kind, len(names), dof)
+        table[i, [layout.PARENT, layout.KIND, layout.Q, layout.FULL, layout.DOF]] = (
+            node.parent, node.kind, len(names), len(names), dof)
         table[i, [layout.MOTOR, layout.PINNED]] = -1
-        if dof:
+        if dof and node.mimic is None:
             names += [node.own_joint.name] if dof == 1 else [
                 f'{node.own_joint.name}/{suffix}' for suffix in BASE_NAMES[node.kind]]
     n_joints = len(names)
     for i, node in enumerate(tree.nodes):
-        if DOFS[node.kind] == 1 and node.own_joint.flexible is not None:
+        if node.mimic is not None:
+            _check_follower(node, tree)
+            table[i, layout.Q] = names.index(node.mimic.joint)
+        elif DOFS[node.kind] == 1 and node.own_joint.flexible is not None:
             table[i, layout.MOTOR] = len(names)
             names.append(f'{node.own_joint.name}/motor')
     first_elastic = len(names)
@@ -72,6 +76,8 @@ def pack(tree: NodeTree, order: str, known_fields: dict[str, tuple] | None = Non
             table[i, layout.PHI_ROW] = phi_row
             phi_row += up_to_lanes(beam.n_modes)
             coef.append(pack_section(beam, node.section_x))
+    followers = [i for i, node in enumerate(tree.nodes) if node.mimic is not None]
+    table[followers, layout.FULL] = len(names) + np.arange(len(followers))
     flat = np.concatenate(coef) if coef else np.zeros(1)
     return Packed(table, body, flat, sizes(table), tuple(names), n_joints, n_joints,
                   first_elastic, fields)
@@ -100,6 +106,12 @@ def _pack_beam_row(node: Node, row: np.ndarray, names: list[str], coef: list[np.
         raise DynamicsError(
             f'link {link.link}: a {link.basis} basis and the elastic joint {node.joint.name} both '
             'turn the root section; take a clamped basis such as craig-bampton')
+    if link.pinned and node.joint is not None and node.joint.motor is not None:
+        raise DynamicsError(
+            f'link {link.link}: with a {link.basis} basis the motor of joint {node.joint.name} '
+            'turns the root section, not the joint coordinate: give its inertia, times ratio^2, '
+            'as a lumped mass at x = 0 in place of <motor>, or take a clamped basis such as '
+            'craig-bampton')
     if link.pinned and node.kind == layout.REVOLUTE:
         # The motor turns the root section, not the link's frame: Lin and Lewis, pinned shapes.
         row[layout.PINNED] = sum(map(len, coef))
@@ -107,28 +119,67 @@ def _pack_beam_row(node: Node, row: np.ndarray, names: list[str], coef: list[np.
     return fields
 
 
+def _check_follower(node: Node, tree: NodeTree) -> None:
+    """Refuse what a follower cannot be, or its leader."""
+    joint, mimic = node.own_joint, node.own_joint.mimic
+    assert mimic is not None
+    if joint.flexible is not None:
+        raise DynamicsError(
+            f'joint {joint.name}: expected a rigid follower, found an elastic joint that follows '
+            f'{mimic.joint} (<mimic>); take its <flexible_joint> out, or make {mimic.joint} '
+            'elastic')
+    leader = next(other for other in tree.nodes
+                  if other.joint is not None and other.joint.name == mimic.joint
+                  and DOFS[other.kind] == 1)
+    for other in (node, leader):
+        if other.beam is not None and other.beam.pinned:
+            raise DynamicsError(
+                f'joint {joint.name} follows {mimic.joint} (<mimic>): expected links with clamped '
+                f'bases on both, found the {other.beam.basis} basis of link {other.beam.link}, '
+                'whose joint angle is not that of its motor; take a basis such as craig-bampton')
+
+
+def _rest_pose(node: Node) -> np.ndarray:
+    """Pose in the parent at q = 0: a follower is off its own zero by its offset."""
+    if node.mimic is None:
+        return node.pose
+    move = np.eye(4)
+    if node.kind == layout.PRISMATIC:
+        move[:3, 3] = node.mimic.offset * node.axis
+    else:
+        move[:3, :3] = exponential(node.mimic.offset * node.axis)
+        move[:3, 3] = node.point - move[:3, :3] @ node.point
+    return node.pose @ move
+
+
 def _fill_body(node: Node, row: np.ndarray) -> None:
+    row[layout.RATIO] = ratio = 1.0 if node.mimic is None else node.mimic.multiplier
     if DOFS[node.kind] == 1:
-        row[[layout.VISCOUS, layout.COULOMB]] = node.own_joint.damping, node.own_joint.friction
-    row[layout.ROTATION:layout.ROTATION + 9] = node.pose[:3, :3].ravel()
-    row[layout.POSITION:layout.POSITION + 3] = node.pose[:3, 3]
+        joint = node.own_joint
+        row[[layout.VISCOUS, layout.COULOMB]] = (ratio**2 * joint.damping,
+                                                 abs(ratio) * joint.friction)
+        if joint.motor is not None:
+            row[layout.ARMATURE] = ratio**2 * joint.motor.reflected_inertia
+    pose = _rest_pose(node)
+    row[layout.ROTATION:layout.ROTATION + 9] = pose[:3, :3].ravel()
+    row[layout.POSITION:layout.POSITION + 3] = pose[:3, 3]
     row[layout.AXIS:layout.AXIS + 3] = node.axis
     row[layout.POINT:layout.POINT + 3] = node.point
     screw = row[layout.SCREW:layout.SCREW + 6]
     if node.kind == layout.REVOLUTE:
         # A turn about an axis through `point` moves the origin with axis x (0 - point).
-        screw[:3], screw[3:] = node.axis, np.cross(node.axis, -node.point)
+        screw[:3], screw[3:] = ratio * node.axis, ratio * np.cross(node.axis, -node.point)
     elif node.kind == layout.PRISMATIC:
-        screw[3:] = node.axis
+        screw[3:] = ratio * node.axis
     elif node.kind == layout.PLANAR:
         row[layout.PLANE:layout.PLANE + 6] = _plane(node.axis).ravel()
     row[layout.MASS] = node.mass
     row[layout.MOMENT:layout.MOMENT + 3] = node.moment
     row[layout.INERTIA:layout.INERTIA + 9] = node.inertia.ravel()
     if node.joint is not None and node.joint.flexible is not None and DOFS[node.kind] == 1:
-        joint = node.joint.flexible
+        spring = node.joint.flexible
         row[[layout.ROTOR, layout.GEAR, layout.SPRING, layout.DAMPER]] = (
-            joint.motor_inertia, joint.gear_ratio, joint.stiffness, joint.damping)
+            spring.motor_inertia, spring.gear_ratio, spring.stiffness, spring.damping)
         row[layout.ROTOR_AXIS:layout.ROTOR_AXIS + 3] = node.pose[:3, :3] @ node.axis
 
 

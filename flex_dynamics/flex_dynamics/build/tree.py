@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flex_description import FlexibleLink, Inertia, Joint, Robot
+from flex_description import FlexibleLink, Inertia, Joint, Mimic, Robot
 from flex_description.math import parallel_axes, rotated_tensor
 from flex_dynamics.kernels.base import layout
 
@@ -41,6 +41,12 @@ class Node:
     def own_joint(self) -> Joint:
         assert self.joint is not None, f'node {self.name} has no joint'
         return self.joint
+
+    @property
+    def mimic(self) -> Mimic | None:
+        """What its joint follows."""
+        moves = self.kind in (layout.REVOLUTE, layout.PRISMATIC)
+        return self.joint.mimic if self.joint is not None and moves else None
 
     def add_inertia(self, inertia: Inertia, pose: np.ndarray) -> None:
         """Add a rigid body given in a frame that has this pose in the node."""

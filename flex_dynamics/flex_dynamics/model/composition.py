@@ -19,8 +19,10 @@ from flex_dynamics.immutable import Frozen, Gravity
 from flex_dynamics.model.backends.base import Backend
 from flex_dynamics.model.coordinates import (
     Coordinates,
+    Followers,
     JointLimits,
     coordinates,
+    followers,
     joint_limits,
 )
 from flex_dynamics.model.data import Data, ThreadData
@@ -49,6 +51,7 @@ class ComposedModel(Frozen):
         set_damping(assembly, damping_blocks)
         self._stiffness, self._damping, self._inputs = backend.constant_matrices()
         self._coordinates, self._joint_limits = coordinates(assembly), joint_limits(assembly)
+        self._followers = followers(assembly)
         self._protect()
         self._lock()
 
@@ -64,7 +67,7 @@ class ComposedModel(Frozen):
 
     def __getstate__(self) -> dict[str, Any]:
         """Neither scratch memory nor views are copied or pickled."""
-        own = ('_threads', '_coordinates', '_joint_limits')
+        own = ('_threads', '_coordinates', '_joint_limits', '_followers')
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -72,7 +75,8 @@ class ComposedModel(Frozen):
         self.__dict__.update(state)
         self.__dict__.update(_threads=ThreadData(self._assembly, self._backend),
                              _coordinates=coordinates(self._assembly),
-                             _joint_limits=joint_limits(self._assembly))
+                             _joint_limits=joint_limits(self._assembly),
+                             _followers=followers(self._assembly))
         self._protect()
 
     def __dir__(self) -> list[str]:
@@ -110,6 +114,11 @@ class ComposedModel(Frozen):
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joint coordinates (n_joints); a floating base has six, 'base/x' ..."""
         return self._names[:self.n_joints]
+
+    @property
+    def followers(self) -> Followers:
+        """Joints that follow others (<mimic>): they have no coordinate and no motor."""
+        return self._followers
 
     @property
     def joint_limits(self) -> JointLimits:

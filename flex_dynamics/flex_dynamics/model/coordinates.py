@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from flex_description import Mimic
 from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.kernels.base import layout
@@ -56,6 +57,46 @@ class JointLimits:
     effort: Array
 
 
+@dataclass(frozen=True)
+class Followers:
+    """Joints that follow others (<mimic>) and have no coordinate: position = multiplier *
+    position of the leader + offset. Arrays (count,), read-only; `leaders` are places in q.
+    leader_of: names of leaders by those of their followers."""
+
+    names: tuple[str, ...]
+    leaders: Array
+    multipliers: Array
+    offsets: Array
+    leader_of: Mapping[str, str]
+
+    def positions(self, q: Array) -> Array:
+        """Positions (count,) rad or m at q, of which the joint coordinates are enough."""
+        moved: Array = self.multipliers * q[self.leaders] + self.offsets
+        return moved
+
+    def velocities(self, v: Array) -> Array:
+        """Speeds (count,) at v, of which those of the joint coordinates are enough."""
+        speeds: Array = self.multipliers * v[self.leaders]
+        return speeds
+
+
+def followers(assembly: Assembly) -> Followers:
+    """The joints of an assembly that follow others, in tree order."""
+    places: list[int] = []
+    mimics: dict[str, Mimic] = {}
+    for node, row in zip(assembly.tree.nodes, assembly.packed.table.tolist(), strict=True):
+        if node.mimic is not None:
+            places.append(row[layout.Q])
+            mimics[node.own_joint.name] = node.mimic
+    arrays = (np.array(places, dtype=int),
+              np.array([mimic.multiplier for mimic in mimics.values()]),
+              np.array([mimic.offset for mimic in mimics.values()]))
+    for array in arrays:
+        array.setflags(write=False)
+    return Followers(tuple(mimics), *arrays,
+                     MappingProxyType({name: mimic.joint for name, mimic in mimics.items()}))
+
+
 def coordinates(assembly: Assembly) -> Coordinates:
     """The places of an assembly's coordinates."""
     packed = assembly.packed
@@ -63,7 +104,7 @@ def coordinates(assembly: Assembly) -> Coordinates:
     motor: dict[str, int] = {}
     links: dict[str, LinkCoordinates] = {}
     for node, row in zip(assembly.tree.nodes, packed.table.tolist(), strict=True):
-        if row[layout.DOF]:
+        if row[layout.DOF] and node.mimic is None:
             joint[node.own_joint.name] = slice(row[layout.Q], row[layout.Q] + row[layout.DOF])
         if row[layout.MOTOR] >= 0:
             motor[node.own_joint.name] = row[layout.MOTOR]
@@ -82,7 +123,7 @@ def joint_limits(assembly: Assembly) -> JointLimits:
     """The limits of an assembly's joint coordinates."""
     limits = np.tile([[-np.inf], [np.inf], [np.inf], [np.inf]], assembly.packed.n_joints)
     for node, row in zip(assembly.tree.nodes, assembly.packed.table, strict=True):
-        if row[layout.DOF] == 1:
+        if row[layout.DOF] == 1 and node.mimic is None:
             own = node.own_joint.limits
             limits[:, row[layout.Q]] = own.lower, own.upper, own.velocity, own.effort
     limits.setflags(write=False)

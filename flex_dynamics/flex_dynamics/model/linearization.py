@@ -91,8 +91,9 @@ def _friction_slope(model: Model, v: Array) -> Array:
             column[row[layout.Q]] = 1.0
             if row[layout.PINNED] >= 0:
                 column = model.input_matrix()[:, row[layout.Q]]
-            share = np.tanh(column @ v / layout.FRICTION_SPEED)
-            slope += (body[layout.COULOMB] / layout.FRICTION_SPEED * (1.0 - share * share)
+            rate = abs(body[layout.RATIO]) / layout.FRICTION_SPEED
+            share = np.tanh(rate * (column @ v))
+            slope += (body[layout.COULOMB] * rate * (1.0 - share * share)
                       * np.outer(column, column))
     return slope
 

@@ -52,7 +52,8 @@ class FrameMotion(NamedTuple):
 class Model(ComposedModel):
     """Equations of motion of a robot; frozen: with_gravity and with_payload give new models.
 
-    Coordinates: all joints in tree order, then motors of elastic joints, then elastic amplitudes
+    Coordinates: all joints in tree order but those that follow others (<mimic>, see
+    `followers`), then motors of elastic joints, then elastic amplitudes
     link by link; `names` and `coordinates` say which. A floating base counts as six joint
     coordinates (position, then rotation vector), a planar one as three. Units are SI, angles in
     rad; poses and Jacobians are in the world, which is the frame of the root link.
@@ -285,7 +286,7 @@ class Model(ComposedModel):
         Returns
         -------
         frequencies : array, shape (count,)
-            rad/s, rising.
+            rad/s, rising; divided by 2 pi they are the Hz that `describe` and the nodes print.
         shapes : array, shape (n, count)
             Columns, mass-normalised.
 

@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_description.math import ArrayLike, quaternion_product, rotation_from_quaternion
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.papers.vector_parameters import (
-    from_rotation,
-    quaternion,
-    quaternion_product,
-    rotation_from_quaternion,
-)
+from flex_dynamics.papers.vector_parameters import IDENTITY, from_rotation, quaternion
 
 SWEEPS = 8
 
@@ -38,8 +34,8 @@ def principal_axes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if scale == 0.0:
         return np.zeros(3), np.zeros(3)
     A = 0.5 * (A + A.T) / scale
-    q = _first_level(A)
-    q = quaternion_product(q, _turn(_about(A, q), 0))
+    first = _first_level(A)
+    q = quaternion_product(first, _turn(_about(A, first), 0))
     for _ in range(SWEEPS):
         if np.abs(_about(A, q)[np.triu_indices(3, 1)]).max() < 1e-17:
             break
@@ -90,9 +86,9 @@ def second_level_roots(a: float) -> np.ndarray:
 
 
 def _first_level(A: np.ndarray) -> np.ndarray:
-    """Quaternion (4,) of (x, 0, z), a rotation that makes the first axis an eigenvector."""
+    """Quaternion x, y, z, w of (x, 0, z), a rotation that makes the first axis an eigenvector."""
     if np.hypot(A[0, 1], A[0, 2]) < 1e-14:
-        return np.array([1.0, 0.0, 0.0, 0.0])
+        return IDENTITY
 
     def left(q: np.ndarray) -> float:
         B = _about(A, q)
@@ -115,12 +111,12 @@ def _candidates(A: np.ndarray) -> list[np.ndarray]:
         # z2 + 2 (v1 / v2) z = 1 + x2, with z = numerator / below
         root = np.hypot(above, below * np.hypot(1.0, x))
         for numerator in (root - above, -root - above):
-            result.append(np.array([below, below * x, 0.0, numerator]))
+            result.append(np.array([below * x, 0.0, numerator, below]))
     # an eigenvector (v1, 0, v3), which is in the plane of the half-turn's axis
     v1, v3 = A[1, 2], -A[0, 1]
     plane = (np.arctan2(v3, v1) if np.hypot(v1, v3) > 0.0 else
              0.5 * np.arctan2(2.0 * A[0, 2], A[0, 0] - A[2, 2]))
-    result.append(np.array([0.0, np.cos(0.5 * plane), 0.0, np.sin(0.5 * plane)]))
+    result.append(np.array([np.cos(0.5 * plane), 0.0, np.sin(0.5 * plane), 0.0]))
     return [q / np.linalg.norm(q) for q in result if np.linalg.norm(q) > 1e-12]
 
 
@@ -136,7 +132,7 @@ def _turn(B: np.ndarray, axis: int) -> np.ndarray:
     return quaternion(turn)
 
 
-def _about(A: np.ndarray, q: np.ndarray) -> np.ndarray:
+def _about(A: np.ndarray, q: ArrayLike) -> np.ndarray:
     R = rotation_from_quaternion(q)
     return R.T @ A @ R
 

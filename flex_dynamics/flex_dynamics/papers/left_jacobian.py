@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_description.math import skew
+from flex_description.math import quaternion_from_rotation, skew
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.papers.vector_parameters import quaternion_from_rotation
+from flex_dynamics.papers.vector_parameters import checked_rotation
 
 SMALL = 0.5
 
@@ -44,12 +44,12 @@ def exponential(phi: np.ndarray) -> np.ndarray:
 
 def logarithm(A: np.ndarray) -> np.ndarray:
     """phi (3,) rad, |phi| < pi, of a rotation (3, 3)."""
-    q = quaternion_from_rotation(A)
-    size = np.linalg.norm(q[1:])
-    if q[0] < 1e-12:
+    *d, root = quaternion_from_rotation(checked_rotation(A))
+    size = np.linalg.norm(d)
+    if root < 1e-12:
         raise DynamicsError('logarithm: expected a turn below a half-turn, found a half-turn, '
                             'whose axis has no sign')
-    return q[1:] * (2.0 * np.arctan2(size, q[0]) / size if size > 0.0 else 2.0)
+    return np.array(d) * (2.0 * np.arctan2(size, root) / size if size > 0.0 else 2.0)
 
 
 def left_jacobian(phi: np.ndarray) -> np.ndarray:

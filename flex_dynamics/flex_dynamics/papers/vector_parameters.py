@@ -4,17 +4,25 @@ A rotation R takes coordinates of the turned frame to the fixed one. c (3,) has 
 along the axis, and c = 0 is the identity, -c the inverse. Half-turns have no c: they are in the
 second chart, d = sin(angle / 2) axis, of which d and -d are the same half-turn. Composition
 and angular velocity need neither trigonometric functions nor matrices. Equation numbers are the
-paper's; (68), (70), (71) and (72) are corrected.
+paper's; (68), (70), (71) and (72) are corrected. Quaternions are x, y, z, w, as everywhere in the
+project: (d, root) of the second chart, where the paper has the root first.
 """
 from __future__ import annotations
 
 import numpy as np
 
-from flex_description.math import skew
+from flex_description.math import (
+    ArrayLike,
+    quaternion_from_rotation,
+    quaternion_product,
+    rotation_from_quaternion,
+    skew,
+)
 from flex_dynamics.errors import DynamicsError
 
 # Below this cosine of half the angle |c| would be above 1e12, and a composition of no meaning.
 HALF_TURN = 1e-12
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])      # quaternion
 
 
 def rotation(c: np.ndarray) -> np.ndarray:
@@ -27,7 +35,7 @@ def rotation(c: np.ndarray) -> np.ndarray:
 def from_rotation(R: np.ndarray) -> np.ndarray:
     """c of a rotation matrix (3, 3): (66), by the quaternion, which keeps its digits near
     half-turns."""
-    return from_quaternion(quaternion_from_rotation(R))
+    return from_quaternion(quaternion_from_rotation(checked_rotation(R)))
 
 
 def compose(*parameters: np.ndarray) -> np.ndarray:
@@ -90,78 +98,56 @@ def rotation_second(d: np.ndarray) -> np.ndarray:
 
 def second_from_rotation(R: np.ndarray) -> np.ndarray:
     """d of a rotation matrix (3, 3), half-turns too."""
-    return quaternion_from_rotation(R)[1:]
+    return np.array(quaternion_from_rotation(checked_rotation(R))[:3])
 
 
 def compose_second(*parameters: np.ndarray) -> np.ndarray:
     """<d1, d2, ...>: (70), with the sign that keeps the angle at or below a half-turn."""
-    result = np.array([1.0, 0.0, 0.0, 0.0])
+    result = IDENTITY
     for d in parameters:
-        result = _upper(quaternion_product(result, second_quaternion(d)))
-    return result[1:]
+        product = np.array(quaternion_product(result, second_quaternion(d)))
+        result = product if product[3] >= 0.0 else -product
+    return result[:3]
 
 
 def second_rate(d: np.ndarray, omega: np.ndarray) -> np.ndarray:
     """dd/dt of an angular velocity in the fixed frame, regular at half-turns too."""
-    q, omega = second_quaternion(d), _vector(omega)
-    return 0.5 * (q[0] * omega + np.cross(omega, q[1:]))
+    root, omega = second_quaternion(d)[3], _vector(omega)
+    return 0.5 * (root * omega + np.cross(omega, d))
 
 
 # Other parameters of SO(3) ---------------------------------------------------------------------
 
 def quaternion(c: np.ndarray) -> np.ndarray:
-    """Unit quaternion (w, x, y, z), w > 0."""
+    """Unit quaternion x, y, z, w (4,), w > 0."""
     c = _vector(c)
-    return np.concatenate(([1.0], c)) / np.sqrt(1.0 + c @ c)
+    return np.append(c, 1.0) / np.sqrt(1.0 + c @ c)
 
 
-def from_quaternion(q: np.ndarray) -> np.ndarray:
-    """c = (x, y, z) / w of a quaternion (w, x, y, z) of any length: (72), corrected."""
+def from_quaternion(q: ArrayLike) -> np.ndarray:
+    """c = (x, y, z) / w of a quaternion x, y, z, w of any length: (72), corrected."""
     q = _vector(q, 4)
-    if abs(q[0]) <= HALF_TURN * np.linalg.norm(q):
+    if abs(q[3]) <= HALF_TURN * np.linalg.norm(q):
         raise _half_turn()
-    return q[1:] / q[0]
-
-
-def quaternion_from_rotation(R: np.ndarray) -> np.ndarray:
-    """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix (3, 3)."""
-    R = np.asarray(R, dtype=float)
-    if R.shape != (3, 3) or not np.abs(R.T @ R - np.eye(3)).max() < 1e-6 or np.linalg.det(R) < 0:
-        raise DynamicsError(f'rotation: expected an orthogonal matrix (3, 3) of determinant 1, '
-                            f'found {R.tolist()}')
-    # 4 q q' has this matrix; its longest column divides by nothing small.
-    xx, yy, zz = np.diag(R)
-    a = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    products = np.empty((4, 4))
-    products[0, 0] = 1.0 + xx + yy + zz
-    products[0, 1:] = products[1:, 0] = a
-    products[1:, 1:] = R + R.T + (1.0 - xx - yy - zz) * np.eye(3)
-    column = products[:, np.argmax(np.diag(products))]
-    return _upper(column / np.linalg.norm(column))
-
-
-def rotation_from_quaternion(q: np.ndarray) -> np.ndarray:
-    """Rotation (3, 3) of a unit quaternion (w, x, y, z): (69)."""
-    cross = skew(q[1:])
-    return np.eye(3) + 2.0 * (q[0] * cross + cross @ cross)
+    return q[:3] / q[3]
 
 
 def second_quaternion(d: np.ndarray) -> np.ndarray:
-    """(sqrt(1 - d2), d); |d| may exceed 1 by rounding only."""
+    """(d, sqrt(1 - d2)), a unit quaternion x, y, z, w; |d| may exceed 1 by rounding only."""
     d = _vector(d)
     square = d @ d
     if square > 1.0 + 1e-9:
         raise DynamicsError(f'second chart: expected |d| = sin(angle / 2) at most 1, found '
                             f'{np.sqrt(square):g}')
-    return np.concatenate(([np.sqrt(max(0.0, 1.0 - square))], d))
+    return np.append(d, np.sqrt(max(0.0, 1.0 - square)))
 
 
 def from_euler(psi: float, theta: float, phi: float) -> np.ndarray:
     """c of Rz(psi) Rx(theta) Rz(phi), rad: (71), corrected."""
     plus, minus = 0.5 * (psi + phi), 0.5 * (psi - phi)
     return from_quaternion(np.array([
-        np.cos(theta / 2) * np.cos(plus), np.sin(theta / 2) * np.cos(minus),
-        np.sin(theta / 2) * np.sin(minus), np.cos(theta / 2) * np.sin(plus)]))
+        np.sin(theta / 2) * np.cos(minus), np.sin(theta / 2) * np.sin(minus),
+        np.cos(theta / 2) * np.sin(plus), np.cos(theta / 2) * np.cos(plus)]))
 
 
 def to_euler(c: np.ndarray) -> tuple[float, float, float]:
@@ -177,12 +163,9 @@ def to_euler(c: np.ndarray) -> tuple[float, float, float]:
 def from_bryant(phi1: float, phi2: float, phi3: float) -> np.ndarray:
     """c of Rz(phi3) Ry(phi2) Rx(phi1), rad (URDF's yaw, pitch, roll): <c3, c2, c1>, (73), (74)."""
     halves = 0.5 * np.array([phi1, phi2, phi3])
-    result = np.array([1.0, 0.0, 0.0, 0.0])
-    for axis in (2, 1, 0):
-        turn = np.array([np.cos(halves[axis]), 0.0, 0.0, 0.0])
-        turn[1 + axis] = np.sin(halves[axis])
-        result = quaternion_product(result, turn)
-    return from_quaternion(result)
+    about_x, about_y, about_z = (np.append(np.sin(half) * axis, np.cos(half))
+                                 for half, axis in zip(halves, np.eye(3)))
+    return from_quaternion(quaternion_product(quaternion_product(about_z, about_y), about_x))
 
 
 def to_bryant(c: np.ndarray) -> tuple[float, float, float]:
@@ -201,8 +184,8 @@ def from_rotation_vector(turn: np.ndarray) -> np.ndarray:
     turn = _vector(turn)
     angle = np.linalg.norm(turn)
     # sinc keeps the quotient finite at no turn
-    return from_quaternion(np.concatenate((
-        [np.cos(0.5 * angle)], 0.5 * turn * np.sinc(0.5 * angle / np.pi))))
+    return from_quaternion(np.append(0.5 * turn * np.sinc(0.5 * angle / np.pi),
+                                     np.cos(0.5 * angle)))
 
 
 def to_rotation_vector(c: np.ndarray) -> np.ndarray:
@@ -212,15 +195,13 @@ def to_rotation_vector(c: np.ndarray) -> np.ndarray:
     return 2.0 * np.arctan(size) / size * c if size > 0.0 else 2.0 * c
 
 
-def quaternion_product(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """p q of quaternions (w, x, y, z): (67) with numerator and denominator kept apart."""
-    return np.concatenate(([p[0] * q[0] - p[1:] @ q[1:]],
-                           p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])))
-
-
-def _upper(q: np.ndarray) -> np.ndarray:
-    """The one of q and -q with w >= 0."""
-    return q if q[0] >= 0.0 else -q
+def checked_rotation(R: np.ndarray) -> np.ndarray:
+    """R (3, 3) as an array; DynamicsError if it is no rotation."""
+    R = np.asarray(R, dtype=float)
+    if R.shape != (3, 3) or not np.abs(R.T @ R - np.eye(3)).max() < 1e-6 or np.linalg.det(R) < 0:
+        raise DynamicsError(f'rotation: expected an orthogonal matrix (3, 3) of determinant 1, '
+                            f'found {R.tolist()}')
+    return R
 
 
 def _half_turn() -> DynamicsError:
@@ -229,7 +210,7 @@ def _half_turn() -> DynamicsError:
                          'compose_second)')
 
 
-def _vector(value: np.ndarray, length: int = 3) -> np.ndarray:
+def _vector(value: ArrayLike, length: int = 3) -> np.ndarray:
     vector = np.asarray(value, dtype=float)
     if vector.shape != (length,) or not np.isfinite(vector).all():
         raise DynamicsError(f'vector-parameter: expected {length} finite numbers, found {value!r}')

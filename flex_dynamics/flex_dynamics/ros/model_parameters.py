@@ -8,6 +8,7 @@ from flex_dynamics import DynamicsError, Model
 from flex_ros.parameters import declare
 
 MODEL_ERRORS = (RobotError, DynamicsError)      # for flex_ros.entry.run: they tell what to change
+REPORTED: set[str] = set()      # warnings that a node of this process has logged
 
 
 def declare_model(node: Node) -> Model:
@@ -18,7 +19,14 @@ def declare_model(node: Node) -> Model:
                       'empty: none', fixed=True)
     order = declare(node, 'order', 'second', 'how the deformation field is expanded',
                     choices=('linear', 'first', 'second'), fixed=True)
-    loaded = load_robot(robot, overlay or None)
+    warn = declare(node, 'description_warnings', True, 'log the warnings about the robot '
+                   'description; false: at level debug, for a node beside one that logs them',
+                   fixed=True)
+    loaded = load_robot(robot, overlay or None, log_warnings=False)
     for warning in loaded.warnings:
-        node.get_logger().warning(warning)
+        if warn and warning not in REPORTED:
+            REPORTED.add(warning)
+            node.get_logger().warning(warning)
+        else:
+            node.get_logger().debug(warning)
     return Model(loaded, order)

@@ -19,10 +19,13 @@ class Timing:
     lockstep: bool
     real_time_factor: float
     command_timeout: float
+    slip_delay: float           # age of a command at which time waits for one that answers states
+    slip_timeout: float         # wall, that it waits at most
     lockstep_timeout: float
     hold_on_silence: bool       # keep the last command; else no effort
     wait_for_command: bool
     start_paused: bool
+    independent: bool           # the driver sends on its own schedule, and may be silent
     clock_every: int            # periods from one clock message to the next
     thread_priority: int        # SCHED_FIFO; 0: none
 

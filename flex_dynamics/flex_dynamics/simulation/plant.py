@@ -9,7 +9,7 @@ from numba import types
 
 from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, prepare
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, AtFirstCall
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import driven_period
 from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
@@ -17,9 +17,12 @@ from flex_dynamics.model.loads import Wrench
 from flex_dynamics.model.model import Model
 from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
 from flex_dynamics.simulation.joint_stops import JointStops
+from flex_dynamics.simulation.position_drives import PositionDrives
 from flex_dynamics.simulation.simulation import MOST_SWEEPS, Simulation
 
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
+DRIVEN_PERIOD = AtFirstCall(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS,
+                            types.boolean)
 
 
 @dataclass(frozen=True)
@@ -41,9 +44,12 @@ class Plant:
 
     model: the robot. step (s) and steps: inner steps of a period, and how many. start_joints
     (n_joints,): where it starts, with the links bent by gravity if `deflected`. stops: whether
-    joints meet a stiff stop at their limits. wrenches: pushes from outside in the axes of their
-    frames, (frame, x or None, force and moment (6,)); loads in world axes are those of
-    `simulation.set_loads`.
+    joints meet a stiff stop at their limits. limits: whether drives keep to the limits of effort,
+    position and speed, and a base that floats or slides has no drive; without limits every joint
+    coordinate follows `commands`, as `simulate` needs it. tolerance: of the sweeps of a step (see
+    Simulation). holds_start: the drives hold the start pose until the first command. wrenches:
+    pushes from outside in the axes of their frames, (frame, x or None, force and moment (6,));
+    loads in world axes are those of `simulation.set_loads`.
 
     >>> plant = Plant(model, 0.001, 2, Drives(gains, dampings), start, deflected=True)
     >>> plant.commands.accept(['joint1'], effort=[5.0])
@@ -51,15 +57,22 @@ class Plant:
     """
 
     def __init__(self, model: Model, step: float, steps: int, drives: Drives,
-                 start_joints: Array, deflected: bool, stops: bool = True) -> None:
-        prepare(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS, types.boolean)
+                 start_joints: Array, deflected: bool, stops: bool = True, limits: bool = True,
+                 tolerance: float = TOLERANCE, holds_start: bool = False) -> None:
+        DRIVEN_PERIOD.prepare()
         self.steps = steps
         self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
         self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
         self._kept = np.zeros((3, model.n))
         self.commands = CommandLimits(model, self._motors)
+        self._position_drives = PositionDrives(model, self._motors, self.commands)
+        self._holds_start = holds_start
         self._driven = np.zeros(model.n_joints)
         self._driven[driven_places(model)] = 1.0
+        if not limits:
+            self._driven[:] = 1.0
+            self._motors[rows.LEAST:rows.MOST] = -np.inf
+            self._motors[rows.MOST:rows.FASTEST + 1] = np.inf
         self.stops = JointStops(model, self._motors) if stops else None
         self.drives = drives
         self.wrenches: Sequence[tuple[str, float | None, Array]] = ()
@@ -71,7 +84,7 @@ class Plant:
         inputs = np.array(model.input_matrix())
         self._seen = (np.zeros((0, 0)) if (inputs == np.eye(*inputs.shape)).all()
                       else np.ascontiguousarray(inputs.T))
-        self.simulation = Simulation(model, step, q=self._start(model), tolerance=TOLERANCE)
+        self.simulation = Simulation(model, step, q=self._start(model)[0], tolerance=tolerance)
         self.reset()
 
     @property
@@ -95,33 +108,44 @@ class Plant:
 
     @property
     def drives(self) -> Drives:
-        """The loops that act from the next period on."""
-        return Drives(self._motors[rows.DRIVE_STIFFNESS].copy(),
-                      self._motors[rows.DRIVE_DAMPING].copy())
+        """The loops that were given; joints that are commanded by position or velocity alone have
+        loops of their own where these have no stiffness (PositionDrives)."""
+        return Drives(self._drives.stiffness.copy(), self._drives.damping.copy())
 
     @drives.setter
     def drives(self, drives: Drives) -> None:
         # A base that floats or slides has no drive, whatever gains come with those of the joints.
-        self._motors[rows.DRIVE_STIFFNESS] = self._driven * drives.stiffness
-        self._motors[rows.DRIVE_DAMPING] = self._driven * drives.damping
+        self._drives = Drives(self._driven * drives.stiffness, self._driven * drives.damping)
+        self._motors[rows.DRIVE_STIFFNESS] = self._drives.stiffness
+        self._motors[rows.DRIVE_DAMPING] = self._drives.damping
+        self._set_apart = False      # whether rows of the drives differ from these
 
     @property
     def payloads(self) -> list[str]:
         """Names of what is attached."""
         return list(self._payloads)
 
-    def _start(self, model: Model) -> Array:
-        if self._deflected:
-            return model.statics(self._start_joints)[0]
+    def _start(self, model: Model) -> tuple[Array, Array]:
+        """Positions (n,) at the start, and the efforts (n_joints,) that keep it there."""
+        if self._deflected or self._holds_start:
+            bent, efforts = model.statics(self._start_joints)
+            if self._deflected:
+                return bent, efforts
+        else:
+            efforts = np.zeros(model.n_joints)
         start = np.zeros(model.n)
         start[:model.n_joints] = self._start_joints
-        return start
+        return start, efforts
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command and no push."""
-        self.simulation.set_state(self._start(self.model), np.zeros(self.model.n))
+        start, efforts = self._start(self.model)
+        self.simulation.set_state(start, np.zeros(self.model.n))
         self.simulation.time = 0.0
         self.commands.reset()
+        self._position_drives.release()
+        if self._holds_start:
+            self.commands.hold(self.joints()[0], efforts)
         if self.stops:
             self.stops.release()
         self.wrenches = ()
@@ -146,21 +170,39 @@ class Plant:
         """One output period under the last command, or (safe) under no effort and the drives'
         damping alone. DynamicsError if the motion diverges; the state stays the last good one.
         """
-        simulation = self.simulation
         if self.wrenches or self._pushed:
             self._push()
+        if safe:
+            self._position_drives.release()
+        if safe or not (self._set_apart or self.commands.followed.any()):
+            self._run(self.steps, safe)
+            return
+        # Targets must move from step to step: a joint without inertia of its own follows them at
+        # once, and the midpoint rule would turn a jump of its speed into an oscillation.
+        self._set_apart = bool(self.commands.followed.any())
+        for _ in range(self.steps):
+            self._position_drives.advance(self.simulation.step, self._drives.stiffness,
+                                          self._drives.damping, *self.joints())
+            self._run(1, safe)
+
+    def _run(self, steps: int, safe: bool) -> None:
+        """So many inner steps under what the rows of the motors say."""
+        simulation = self.simulation
         status, sweeps, limited = driven_period(
             simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
-            simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS, simulation.balance,
-            safe)
+            simulation.step, steps, simulation.tolerance, MOST_SWEEPS, simulation.balance, safe)
         self.saturated += limited
         self._moved = True
+        if not status:
+            simulation.count_steps(steps, 0, sweeps)
+            return
+        begun = simulation.time
         try:
-            simulation.count_steps(self.steps, status, sweeps,
-                                   self._motors[rows.ACTING] if status else None)
-        except DynamicsError:
+            simulation.restart(*self._kept)
+            simulation.stop_at_failure(self._motors[rows.ACTING], steps, status)
+        finally:
             simulation.set_state(self._kept[0], self._kept[1])
-            raise
+            simulation.time = begun
 
     def acceleration(self) -> Array:
         """Accelerations (n,) at the present state; zero until something has moved."""

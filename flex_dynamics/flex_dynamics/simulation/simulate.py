@@ -15,13 +15,15 @@ from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.loads import Loads, point_wrenches
 from flex_dynamics.model.model import MODEL_ADVICE, Model
-from flex_dynamics.simulation.simulation import Simulation
+from flex_dynamics.simulation.plant import Drives, Plant
+from flex_dynamics.simulation.simulation import AT_ONCE
 
 Torque = Callable[[float, Array, Array], ArrayLike]
 Event = Callable[[float, Array, Array], float]
 METHODS = ('midpoint', 'adaptive')
 MOST_OUTPUTS = 1e9
 LEAST_TOLERANCE = 1e-13
+SWEEP_TOLERANCE = 1e-9      # of the sweeps of 'midpoint'
 
 
 @dataclass(frozen=True)
@@ -227,18 +229,24 @@ class _Run:
 
 
 def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
-    simulation = Simulation(run.model, step, run.q[0], run.v[0])
-    simulation.set_loads(run.wrenches)
-    servo = run.servo
-    gains = None if servo is None else run.gains(servo)
+    servo, joints = run.servo, run.model.n_joints
+    gains = (np.zeros(joints), np.zeros(joints)) if servo is None else run.gains(servo)
+    plant = Plant(run.model, step, inner, Drives(*gains), run.q[0, :joints], deflected=False,
+                  stops=False, limits=False, tolerance=SWEEP_TOLERANCE)
+    plant.simulation.set_state(run.q[0], run.v[0])
+    plant.simulation.set_loads(run.wrenches)
+    # No key can interrupt a period.
+    periods = [min(AT_ONCE, inner - done) for done in range(0, inner, AT_ONCE)]
 
     def advance(k: int) -> None:
-        if servo is not None and gains is not None:
+        if servo is not None:
             # The target in the middle of the step keeps the rule of second order.
             middle = run.time[k - 1] + 0.5 * (run.time[k] - run.time[k - 1])
-            simulation.set_servo(*gains, *run.target(servo, middle))
-        simulation.advance(inner, run.torque(k - 1))
-        run.q[k], run.v[k] = simulation.q, simulation.v
+            plant.commands.position[:], plant.commands.velocity[:] = run.target(servo, middle)
+        plant.commands.effort[:] = run.torque(k - 1)
+        for plant.steps in periods:
+            plant.advance()
+        run.q[k], run.v[k] = plant.q, plant.v
     return advance
 
 

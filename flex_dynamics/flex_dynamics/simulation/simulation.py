@@ -10,9 +10,10 @@ from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
-from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, prepare
-from flex_dynamics.kernels.base.layout import DOF, PINNED
+from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.layout import DOF, PINNED, Q
 from flex_dynamics.kernels.stepping.base_momentum import LEDGER
+from flex_dynamics.kernels.stepping.coupled_step import make_coupled
 from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
 from flex_dynamics.kernels.stepping.running_state import RunArrays, make_state
 from flex_dynamics.model.loads import Loads, Wrench, point_wrenches
@@ -22,6 +23,7 @@ from flex_dynamics.simulation.divergence import why_it_failed
 MOST_SWEEPS = 50     # until a step is cut in halves
 MOST_COUNT = 10**9    # of steps, and of sweeps, that a kernel may report
 AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
+ADVANCE = AtFirstCall(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
 
 
 class Simulation:
@@ -75,7 +77,6 @@ class Simulation:
                  v: ArrayLike | None = None, time: float = 0.0, tolerance: float = 1e-9,
                  balance: bool = True) -> None:
         checks.instance(model, 'model', Model, MODEL_ADVICE)
-        prepare(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
         self.step, self.tolerance, self.time, self.balance = step, tolerance, time, balance
         self.sweeps = 0
         self._servo = np.zeros((4, model.n_joints))
@@ -102,6 +103,11 @@ class Simulation:
         table = model.assembly.packed.table
         pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
         self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
+        inputs = np.array(model.input_matrix())
+        for row in table[table[:, DOF] > 1]:      # a base that floats or slides has no servo
+            inputs[:, row[Q]:row[Q] + row[DOF]] = 0.0
+        self._coupled = make_coupled(len(model.followers.names), model.stiffness_matrix(),
+                                     model.damping_matrix(), inputs)
         self._reach = amplitude_limits(model)
         self.set_loads(self._loads)
 
@@ -148,7 +154,7 @@ class Simulation:
         self.handle = make_state(RunArrays(
             self.q, self.v, self._a, self._reach, self.servo, self._scratch, self._ledger,
             self._roots, self._root_work, self._carriers, self._points, self._wrenches,
-            *self._worlds))
+            *self._worlds, self._coupled))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A copied or unpickled simulation has arrays of its own, at other addresses."""
@@ -189,25 +195,43 @@ class Simulation:
             status, sweeps = self._run(tau, part)
             if status:
                 self._restore(before)
-                self._stop_at_failure(tau, part, status)
+                self.stop_at_failure(tau, part, status)
             self.count_steps(part, 0, sweeps)
             steps -= part
 
-    def _stop_at_failure(self, tau: Array, steps: int, status: int) -> None:
-        """Step by step up to the step that fails, so that time and state agree; then the error."""
+    def restart(self, q: Array, v: Array, a: Array) -> None:
+        """Go on from positions, speeds and accelerations (n,) of an earlier step."""
+        q, v = checks.state(self.model, q, v)
+        self._a[:] = self.model.finite_vector(a, 'a', self.model.n)
+        self.q[:], self.v[:] = q, v
+
+    def stop_at_failure(self, tau: Array, steps: int, status: int) -> None:
+        """Step by step up to the step that fails, so that time and state agree; then the error.
+
+        status: what a kernel returned that ran these steps under joint efforts tau (n_joints,), 0
+        if it went well. The error is told by it, too, if no step fails this time: a drive or stop
+        may have changed the efforts within the period.
+        """
+        tau = self.model.finite_vector(tau, 'tau', self.model.n_joints)
+        steps = checks.whole(steps, 'steps', 'a whole number of steps')
+        status = checks.whole(status, 'status', 'what the kernel returned', NOT_CONVERGED)
+        before = self._snapshot()
         for _ in range(steps):
             before = self._snapshot()
-            status, sweeps = self._run(tau, 1)
-            if status:
+            failed, sweeps = self._run(tau, 1)
+            if failed:
+                status = failed
                 break
             self.count_steps(1, 0, sweeps)
+        if not status:
+            return
         problem = why_it_failed(self, status, tau)
         self._restore(before)
         raise DynamicsError(problem)
 
     def _run(self, tau: Array, steps: int) -> tuple[int, int]:
-        status, sweeps = advance(self.stepped_handle, self.handle, tau, self.step, steps,
-                                 self.tolerance, MOST_SWEEPS, self.balance)
+        status, sweeps = ADVANCE.call(self.stepped_handle, self.handle, tau, self.step, steps,
+                                      self.tolerance, MOST_SWEEPS, self.balance)
         return status, sweeps
 
     def _snapshot(self) -> list[Array]:

@@ -1,9 +1,12 @@
 """The simulator's decisions: which periods run, under which command, and who may give it.
 
-Free running, periods are due by the wall clock, and a fail-safe acts when commands stop. In
-lockstep a period runs when the command that answers its state has come. While paused, periods run
-only as far as steps were granted. Wall times (s, of any steady clock) are arguments: nothing here
-waits, and nothing knows ROS.
+Free running, periods are due by the wall clock. When the commands of a driver that answers states
+stop, time first waits for it: on a busy machine it may not have been scheduled. Then, and at once
+for any other driver, a fail-safe acts. In lockstep a period runs when the command that answers its
+state has come. An independent driver, such as ros2_control, sends commands when it likes: time
+passes from the start, its commands act from when they come, whatever clock stamped them, and its
+silence is normal. While paused, periods run only as far as steps were granted. Wall times (s, of
+any steady clock) are arguments: nothing here sleeps, and nothing knows ROS.
 """
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ from flex_dynamics.simulation.command_limits import CommandError
 from flex_dynamics.simulation.command_owner import CommandOwner, SecondDriver
 from flex_dynamics.simulation.pacing import Pacing, Timing
 
+OTHER_CLOCK = 10**10   # ns between a stamp and simulated time that no delay explains
+LONGEST_LOOK = 0.2     # s; a longer time between two looks was a stall of the simulator itself
+
 
 class SimulatorStateMachine:
     """tick counts the periods since time zero; a state is stamped with the tick's time.
@@ -20,8 +26,10 @@ class SimulatorStateMachine:
     playing: simulated time passes. granted: periods that may still run while paused. failure: why
     the motion could not go on, until a reset. started: time may pass; before the first command it
     may not, if the robot has motors and the timing says so. answered: the command of the present
-    state has come (lockstep). fail_safe: it acts in place of a command. silence: who is waited
-    for, once lockstep has waited for too long.
+    state has come (lockstep). fail_safe: it acts in place of a command; fail_safes: how often it
+    began to. slips, slipped: how often, and for how long (s of wall time), time waited for the
+    driver, free running. silence: who is waited for, once lockstep has waited for too long.
+    other_clock: an independent driver stamps its commands by another clock than simulated time.
     """
 
     def __init__(self, timing: Timing, has_motors: bool, owner: CommandOwner, now: float) -> None:
@@ -34,7 +42,13 @@ class SimulatorStateMachine:
         self.answered = self.fail_safe = False
         self.failure = self.silence = ''
         self.rejected, self.rejection = 0, ''
+        self.other_clock = False
+        self.fail_safes = self.slips = 0
+        self.slipped = 0.0
         self._waits_since = now
+        self._answers_all = False            # the driver answers every state, or says so
+        self._looked: float | None = None    # at the driver for which time waits
+        self._slipping = 0.0                 # s of wall time, in this wait
 
     @property
     def stamp_ns(self) -> int:
@@ -50,7 +64,7 @@ class SimulatorStateMachine:
     def _starts_alone(self) -> bool:
         """Whether time may pass before the first command, which a robot without motors never
         gets."""
-        return not (self.timing.wait_for_command and self._has_motors)
+        return self.timing.independent or not (self.timing.wait_for_command and self._has_motors)
 
     # Requests -------------------------------------------------------------------------------
 
@@ -80,6 +94,7 @@ class SimulatorStateMachine:
             self.owner.release()
         self.command_tick = self.tick
         self.answered = self.fail_safe = False
+        self._expect_nobody()
         self._wait_from(now)
         self.pacing.restart()
 
@@ -101,14 +116,46 @@ class SimulatorStateMachine:
         due = self.pacing.due(now)
         return due if self.playing else min(due, self.granted)
 
+    def slips_for(self, present: Callable[[], bool], now: float) -> bool:
+        """Free running, before a period: whether time has to wait for the driver, whose last
+        command is older than slip_delay and two periods: if it answers every state and is
+        `present`, for slip_timeout at most."""
+        begins, passed = self._looked is None, 0.0
+        if self._looked is not None:
+            passed = min(now - self._looked, LONGEST_LOOK)
+            self.slipped += passed
+        self._looked = None
+        self._slipping = 0.0 if begins else self._slipping + passed
+        late = self._age > max(self.timing.slip_delay, 2.0 * self.timing.period)
+        if not late or self.fail_safe or self.timing.independent or not self._answers_all:
+            return False
+        if self._slipping >= self.timing.slip_timeout or not present():
+            self._answers_all = False        # until its next command
+            return False
+        self.slips += begins
+        self._looked = now
+        self.pacing.restart(due=1)           # as soon as the command is there
+        return True
+
+    def _expect_nobody(self) -> None:
+        self._answers_all, self._looked, self._slipping = False, None, 0.0
+
+    @property
+    def _age(self) -> float:
+        """Of the last command, simulated s."""
+        return (self.tick - self.command_tick) * self.timing.period
+
     def watch_commands(self) -> bool:
         """Free running, before a period: let the fail-safe act if commands are too old. Returns
         whether it begins to act."""
-        age = (self.tick - self.command_tick) * self.timing.period
-        late = age > self.timing.command_timeout and self.tick > 0 and self._has_motors
+        late = self._age > self.timing.command_timeout and self.tick > 0 and self._has_motors
         begins = late and not self.fail_safe
-        self.fail_safe = late
+        self._act(late)
         return begins
+
+    def _act(self, fail_safe: bool) -> None:
+        self.fail_safes += fail_safe and not self.fail_safe
+        self.fail_safe = fail_safe
 
     @property
     def no_effort(self) -> bool:
@@ -139,23 +186,28 @@ class SimulatorStateMachine:
 
     # Commands -------------------------------------------------------------------------------
 
-    def receive(self, stamp_ns: int, number: int, now: float,
-                accept: Callable[[], None]) -> CommandError | None:
+    def receive(self, stamp_ns: int, number: int, now: float, accept: Callable[[], None],
+                answers_all: bool = False) -> CommandError | None:
         """A command with its stamp and its publisher's sequence number; `accept` hands it to the
-        plant, or raises CommandError. Returns why it was rejected, if it was."""
+        plant, or raises CommandError. answers_all: the driver says that it answers every state.
+        Returns why it was rejected, if it was."""
         if self.timing.lockstep and self.is_copy(stamp_ns):
             return None
+        tick = None
         try:
             self.owner.admit(number, now)
             tick = self.answered_tick(stamp_ns)
             accept()
         except CommandError as error:
             self.reject(str(error))
+            if tick is not None:         # bad, not late: time does not wait for a better one
+                self._answers_all = False
             last_chance = self.timing.lockstep and stamp_ns == self.stamp_ns
             if last_chance and not isinstance(error, SecondDriver):
                 # This state gets no other command: the fail-safe is its answer.
                 self._answer(self.tick, fail_safe=True)
             return error
+        self._answers_all = answers_all and stamp_ns == self.timing.stamp_ns(tick)
         self._answer(tick, fail_safe=False)
         return None
 
@@ -177,7 +229,7 @@ class SimulatorStateMachine:
         self.rejection = why
 
     def _answer(self, tick: int, fail_safe: bool) -> None:
-        self.fail_safe = fail_safe
+        self._act(fail_safe)
         self.started = self.answered = True
         self.command_tick = tick
 
@@ -196,6 +248,10 @@ class SimulatorStateMachine:
             if stamp_ns != now:
                 raise CommandError(f'header.stamp: expected that of the last state, {now} ns, '
                                    f'found {stamp_ns} ns')
+            return self.tick
+        if timing.independent:
+            self.other_clock = self.other_clock or stamp_ns != 0 and (
+                abs(stamp_ns - now) > OTHER_CLOCK)
             return self.tick
         if stamp_ns == 0:            # sent by hand, without a stamp
             return self.tick

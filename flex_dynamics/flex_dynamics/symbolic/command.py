@@ -13,7 +13,7 @@ from flex_description.commands import robot_parser
 from flex_description.commands import run_command as finished
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.symbolic.derive import METHODS, MOST_OPERATIONS, ORDERS, derive
-from flex_dynamics.symbolic.equations import FORMATS, Equations
+from flex_dynamics.symbolic.equations import FORMATS, SIMPLIFIED_FORMATS, Equations
 from flex_dynamics.symbolic.zero_dynamics import zero_dynamics
 
 
@@ -24,14 +24,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _derive(options: argparse.Namespace) -> None:
+    if options.simplify is not None and options.format not in SIMPLIFIED_FORMATS:
+        raise DynamicsError(f"--simplify: expected --format {' or '.join(SIMPLIFIED_FORMATS)}, "
+                            f'found {options.format}: exported code calculates what is repeated '
+                            'once, and needs no simplification')
     equations = derive(given_robot(options), options.method, options.modes, options.order,
-                       most_operations=options.most_operations, progress=_Progress())
-    print(f'{equations.n} coordinates, {equations.operations} operations, derived in '
-          f'{equations.seconds:.2f} s', file=sys.stderr)
+                       most_operations=options.most_operations, progress=_Progress(),
+                       symbols=options.symbols)
+    print(_size(equations), file=sys.stderr)
     if options.zeros:
         _say_zeros(equations, options.pose)
-    text = (_simplified(equations, options.simplify) if options.simplify is not None
-            else equations.text(options.format))
+    text = (equations.text(options.format) if options.simplify is None else
+            equations.simplified_text(equations.simplify(options.simplify), options.format))
     if options.output is None:
         print(text, flush=True)
     else:
@@ -47,9 +51,14 @@ def _parser() -> argparse.ArgumentParser:
                         help='of the deflections; lagrange: first (default) or second')
     parser.add_argument('--format', choices=FORMATS, default='text', help='default: %(default)s')
     parser.add_argument('--modes', type=int, metavar='N',
-                        help='keep at most N mode shapes of each kind (default: all)')
+                        help='keep at most N mode shapes of each kind (default: all); the length '
+                        'of the equations grows with the cube of the number of shapes')
+    parser.add_argument('--symbols', action='store_true',
+                        help='masses, lengths and stiffnesses as symbols (m_LINK, L_LINK, '
+                        'EIz_LINK ...) instead of numbers; method lagrange')
     parser.add_argument('--simplify', type=float, metavar='SECONDS',
-                        help='print simplified elements instead, found within this time')
+                        help='simplify the elements for this time; with --format text, latex or '
+                        'json')
     parser.add_argument('--zeros', action='store_true',
                         help='say the zeros of joints and tip, and whether they are stable')
     parser.add_argument('--pose', type=float, nargs='+', metavar='Q',
@@ -86,18 +95,17 @@ def _say_zeros(equations: Equations, pose: list[float] | None) -> None:
             print(f'no zeros of the {output}: {error}', file=sys.stderr)
 
 
-def _simplified(equations: Equations, seconds: float) -> str:
-    found = equations.simplify(seconds)
-    lines = [equations.title, *(f'  q{k + 1}: {name}' for k, name in enumerate(equations.names)),
-             f'{found.done} of {found.total} elements simplified to the end in '
-             f'{found.seconds:.1f} s', '']
-    for name, matrix in (('M', found.M), ('C', found.C), ('g', found.g)):
-        for i in range(matrix.rows):
-            for j in range(matrix.cols):
-                if matrix[i, j] != 0 and not (name == 'M' and j < i):
-                    place = f'{i + 1}' if name == 'g' else f'{i + 1},{j + 1}'
-                    lines.append(f'{name}[{place}] = {matrix[i, j]}')
-    return '\n'.join(lines)
+def _size(equations: Equations) -> str:
+    """How large the equations are and, if there are smaller ones, how to get them."""
+    beams = [link.flexible for link in equations.model.robot.links if link.flexible is not None]
+    fewer = equations.n - sum(max(shapes.count - 1, 0) for beam in beams
+                              for shapes in (beam.bend_y, beam.bend_z, beam.twist))
+    size = (f'{equations.n} coordinates, {equations.operations} operations, derived in '
+            f'{equations.seconds:.2f} s')
+    if fewer == equations.n:
+        return size
+    return (f'{size}\nshorter: --modes N keeps at most N mode shapes of each kind (--modes 1: '
+            f'{fewer} coordinates)')
 
 
 def _write(path: str, text: str) -> None:

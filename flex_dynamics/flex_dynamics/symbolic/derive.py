@@ -13,10 +13,15 @@ from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.equations import Equations
 from flex_dynamics.symbolic.expressions.tape import Tape, TooLong
-from flex_dynamics.symbolic.methods.constant_terms import input_matrix, stiffness_matrix
+from flex_dynamics.symbolic.methods.constant_terms import (
+    add_reflected_inertia,
+    input_matrix,
+    stiffness_matrix,
+)
 from flex_dynamics.symbolic.methods.dual_screw import dual_screw
 from flex_dynamics.symbolic.methods.elastic_joint import elastic_joint
 from flex_dynamics.symbolic.methods.lagrange import Progress, lagrange
+from flex_dynamics.symbolic.methods.named_parameters import named_stiffness
 from flex_dynamics.symbolic.methods.problem import Problem
 from flex_dynamics.symbolic.modes import Modes, with_modes
 from flex_dynamics.symbolic.size_advice import first_joints, most_shapes
@@ -41,13 +46,16 @@ class Payload:
 
 def derive(robot: Robot | Model, method: str = 'lagrange', modes: Modes | None = None,
            order: str | None = None, payload: Payload | None = None,
-           most_operations: int = MOST_OPERATIONS, progress: Progress | None = None) -> Equations:
+           most_operations: int = MOST_OPERATIONS, progress: Progress | None = None,
+           symbols: bool = False) -> Equations:
     """Symbolic equations of motion.
 
     method: 'lagrange' (Lin and Lewis), any robot, order 'first' or 'second'; 'dual_screw' (Cibicik
     and Egeland), any robot, order 'linear'; 'elastic_joint' (Mladenova), rigid links. modes: how
     many shapes of each kind to keep, or by link; None keeps all. robot: a Model brings its
-    payloads along. progress: called with a stage and its fraction. A robot whose equations would
+    payloads along. progress: called with a stage and its fraction. symbols: masses, lengths and
+    stiffnesses are symbols (m_link2, L_link2, EIz_link2 ...), with their values in `parameters`;
+    method 'lagrange' only. A robot whose equations would
     take more than most_operations is refused, with the size that would do.
     """
     if method not in METHODS:
@@ -56,13 +64,21 @@ def derive(robot: Robot | Model, method: str = 'lagrange', modes: Modes | None =
     if order not in ORDERS[method]:
         raise DynamicsError(f"order: expected {' or '.join(ORDERS[method])} with method "
                             f'{method!r}, found {order!r}')
+    if symbols and method != 'lagrange':
+        raise DynamicsError(f"symbols: expected method 'lagrange', found {method!r}, which has "
+                            'numbers only')
     if most_operations < 1:
         raise DynamicsError('most_operations: expected a positive number, found '
                             f'{most_operations}')
     model = _model(robot, order, modes, payload)
+    if model.followers.names:
+        raise DynamicsError(
+            f'{model.robot.name}: expected joints that move by themselves, found '
+            f'{model.followers.names[0]!r}, which follows another one (<mimic>): symbolic '
+            'equations have no followers; Model has them, or make the joint fixed')
     report = progress or (lambda stage, fraction: None)
     try:
-        return _derived(model, method, most_operations, report)
+        return _derived(model, method, most_operations, report, symbols)
     except TooLong:
         pass
     raise DynamicsError(
@@ -134,12 +150,19 @@ def carrying(model: Model, payloads: Mapping[str, AttachedPayload]) -> Model:
     return model
 
 
-def _derived(model: Model, method: str, most: int, progress: Progress) -> Equations:
+def _derived(model: Model, method: str, most: int, progress: Progress,
+             symbols: bool = False) -> Equations:
     start = time.monotonic()
     tape = Tape(most)
-    problem = Problem(model, tape)
+    problem = Problem(model, tape, symbols)
     terms = METHODS[method](problem, progress)
+    add_reflected_inertia(problem, terms[0])
+    K = stiffness_matrix(problem)
+    parameters, named_K = {}, None
+    if problem.parameters is not None:
+        named_K = named_stiffness(problem.parameters, problem.bodies, K,
+                                  model.assembly.tree.nodes)
+        parameters = problem.parameters.values
     progress('done', 1.0)
-    return Equations(method, model, tape, terms, stiffness_matrix(problem),
-                     np.array(model.damping_matrix()), input_matrix(problem),
-                     time.monotonic() - start)
+    return Equations(method, model, tape, terms, K, np.array(model.damping_matrix()),
+                     input_matrix(problem), time.monotonic() - start, parameters, named_K)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,12 +19,13 @@ import sympy
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.export import code
-from flex_dynamics.symbolic.export.printing import Infix, Latex, printed
+from flex_dynamics.symbolic.export.printing import Infix, Latex, latex_symbol, printed
 from flex_dynamics.symbolic.expressions.simplify import simplified
 from flex_dynamics.symbolic.expressions.sympy_expressions import expressions, number
 from flex_dynamics.symbolic.expressions.tape import Tape
 
 FORMATS = ('text', 'python', 'c', 'latex', 'json')
+SIMPLIFIED_FORMATS = ('text', 'latex', 'json')
 FUNCTIONS = ('numpy', 'c')
 
 
@@ -45,6 +47,8 @@ class Equations:
 
     model: the numeric model of the same robot, order and payload. tape: all operations. on_tape:
     M and C (n, n), g (n,), as scalars of the tape. K, D (n, n), B (n, n_joints): numbers.
+    parameters: values, SI, of the symbols other than q and v (`derive(..., symbols=True)`), with
+    which K is `K_symbols`; D and B are numbers.
     """
 
     method: str
@@ -55,6 +59,8 @@ class Equations:
     D_numbers: np.ndarray
     B_numbers: np.ndarray
     seconds: float
+    parameters: dict[str, float] = field(default_factory=dict)
+    K_symbols: sympy.Matrix | None = None
 
     @property
     def n(self) -> int:
@@ -107,7 +113,7 @@ class Equations:
     @property
     def K(self) -> sympy.Matrix:
         """Stiffness matrix (n, n): beams and springs."""
-        return _numbers(self.K_numbers)
+        return _numbers(self.K_numbers) if self.K_symbols is None else self.K_symbols
 
     @property
     def D(self) -> sympy.Matrix:
@@ -146,6 +152,48 @@ class Equations:
                           sympy.Matrix(n, 1, shorter[2 * n * n:]), done, len(elements),
                           time.monotonic() - start)
 
+    def simplified_text(self, found: Simplified, format: str = 'text', digits: int = 6) -> str:
+        """Simplified elements as 'text', 'latex' or 'json', with K, D and B.
+
+        found: what `simplify` returned. digits: of the numbers in LaTeX.
+        """
+        if format not in SIMPLIFIED_FORMATS:
+            raise DynamicsError(
+                f"simplified equations: expected format {' or '.join(SIMPLIFIED_FORMATS)}, found "
+                f'{format!r}: exported code calculates what is repeated once, and needs no '
+                'simplification')
+        if format == 'json':
+            return self._as_json([], found.M.tolist(), found.C.tolist(), list(found.g))
+        n = self.n
+        latex = format == 'latex'
+        to_text = self._latex_printer(digits) if latex else _short_text
+        texts = [to_text(matrix[i, j]) if matrix[i, j] != 0 else '0'
+                 for matrix in (found.M, found.C) for i in range(n) for j in range(n)]
+        texts += [to_text(element) if element != 0 else '0' for element in found.g]
+        note = (f'{found.done} of {found.total} elements simplified to the end in '
+                f'{found.seconds:.1f} s')
+        if latex:
+            return self._as_latex(f'{self.title}; {note}', [], texts, digits)
+        return '\n'.join([
+            self.title, *(f'  q{k + 1}: {name}' for k, name in enumerate(self.names)), note, '',
+            *self._parameter_lines(),
+            *(f'{place} = {text}' for place, text in self._places(texts)),
+            *(f'{place} = {_constant(value)}' for place, value in self._constants())])
+
+    def _parameter_lines(self) -> list[str]:
+        return [f'{name} = {value:.9g}' for name, value in self.parameters.items()]
+
+    def _latex_printer(self, digits: int) -> Callable[[sympy.Expr], str]:
+        """sympy expressions as LaTeX: speeds as derivatives, numbers with so many digits."""
+        names = {v: rf'\dot q_{{{k + 1}}}' for k, v in enumerate(self.v)}
+        names |= {sympy.Symbol(name, real=True): latex_symbol(name) for name in self.parameters}
+
+        def latex(expression: sympy.Expr) -> str:
+            short = {x: sympy.Float(x, digits) for x in expression.atoms(sympy.Float)}
+            return str(sympy.latex(expression.xreplace(short), symbol_names=names))
+
+        return latex
+
     # As text --------------------------------------------------------------------------------
 
     def text(self, format: str = 'text') -> str:
@@ -164,27 +212,44 @@ class Equations:
     def _plain(self) -> str:
         lines = printed(self.tape, self.results(), Infix())
         out = [self.title, *(f'  q{k + 1}: {name}' for k, name in enumerate(self.names)), '']
+        out += self._parameter_lines()
         out += [f'{name} = {text}' for name, text in lines.definitions]
         out += ['', *(f'{place} = {text}' for place, text in self._places(lines.results))]
-        return '\n'.join([*out, *(f'{place} = {value:.9g}' for place, value in self._constants())])
+        return '\n'.join([*out, *(f'{place} = {_constant(value)}'
+                                  for place, value in self._constants())])
 
     def latex(self, digits: int = 6) -> str:
         """A LaTeX document's body: definitions, then the elements that are not zero."""
         lines = printed(self.tape, self.results(), Latex(digits))
+        return self._as_latex(self.title, lines.definitions, lines.results, digits)
+
+    def _as_latex(self, title: str, definitions: list[tuple[str, str]], results: list[str],
+                  digits: int) -> str:
         names = ', '.join(rf'q_{{{k + 1}}}\ \mathrm{{{name}}}' for k, name in enumerate(
             code.harmless(name).replace('_', r'\_') for name in self.names))
-        out = [f'% {self.title}', r'\begin{gather*}', rf'{names} \\']
-        out += [rf'{name} = {text} \\' for name, text in lines.definitions]
-        for place, text in self._places(lines.results):
+        out = [f'% {title}', r'\begin{gather*}', rf'{names} \\']
+        number = Latex(digits).number
+        out += [rf'{latex_symbol(name)} = {number(value).text} \\'
+                for name, value in self.parameters.items()]
+        out += [rf'{name} = {text} \\' for name, text in definitions]
+        for place, text in self._places(results):
             out.append(rf'{_subscripted(place)} = {text} \\')
         for place, value in self._constants():
-            out.append(rf'{_subscripted(place)} = {Latex(digits).number(value).text} \\')
+            text = (number(value).text if isinstance(value, float)
+                    else self._latex_printer(digits)(value))
+            out.append(rf'{_subscripted(place)} = {text} \\')
         return '\n'.join([*out, r'\end{gather*}', ''])
 
     def json(self) -> str:
         """One object: names, definitions [name, expression], matrices; expressions are sympy's."""
         lines = printed(self.tape, self.results(), Infix())
         n, texts = self.n, lines.results
+        return self._as_json(lines.definitions, [texts[n * k:n * (k + 1)] for k in range(n)],
+                             [texts[n * (n + k):n * (n + k + 1)] for k in range(n)],
+                             texts[2 * n * n:])
+
+    def _as_json(self, definitions: list[tuple[str, str]], M: list[list[Any]], C: list[list[Any]],
+                 g: list[Any]) -> str:
         return json.dumps({
             'robot': self.model.robot.name, 'method': self.method, 'order': self.model.order,
             'equation': 'M a + C v + D v + K q + g = B tau',
@@ -192,12 +257,12 @@ class Equations:
                             for k, name in enumerate(self.names)],
             'inputs': list(self.model.joint_names),
             'functions': {'stumpff(k, s)': '1/k! - s/(k + 2)! + s**2/(k + 4)! - ...'},
-            'definitions': lines.definitions,
-            'M': [texts[n * k:n * (k + 1)] for k in range(n)],
-            'C': [texts[n * (n + k):n * (n + k + 1)] for k in range(n)],
-            'g': texts[2 * n * n:],
-            'K': self.K_numbers.tolist(), 'D': self.D_numbers.tolist(),
-            'B': self.B_numbers.tolist()}, indent=1)
+            'definitions': definitions, 'M': [[str(x) for x in row] for row in M],
+            'C': [[str(x) for x in row] for row in C], 'g': [str(x) for x in g],
+            'K': (self.K_numbers.tolist() if self.K_symbols is None else
+                  [[str(x) for x in row] for row in self.K_symbols.tolist()]),
+            'D': self.D_numbers.tolist(), 'B': self.B_numbers.tolist(),
+            'parameters': self.parameters}, indent=1)
 
     def _places(self, texts: list[str]) -> list[tuple[str, str]]:
         """Elements that are not zero; M's lower half is its upper half."""
@@ -212,10 +277,12 @@ class Equations:
                 out.append((f'g[{k - 2 * n * n + 1}]', text))
         return out
 
-    def _constants(self) -> list[tuple[str, float]]:
-        return [(f'{name}[{i + 1},{j + 1}]', float(matrix[i, j]))
-                for name, matrix in (('K', self.K_numbers), ('D', self.D_numbers),
-                                     ('B', self.B_numbers))
+    def _constants(self) -> list[tuple[str, Any]]:
+        """Elements of K, D and B that are not zero: numbers, or expressions in the parameters."""
+        K: Any = self.K_numbers if self.K_symbols is None else np.array(self.K_symbols.tolist())
+        return [(f'{name}[{i + 1},{j + 1}]',
+                 float(matrix[i, j]) if matrix.dtype == float else matrix[i, j])
+                for name, matrix in (('K', K), ('D', self.D_numbers), ('B', self.B_numbers))
                 for i, j in zip(*np.nonzero(matrix))]
 
     # As functions ---------------------------------------------------------------------------
@@ -227,6 +294,14 @@ class Equations:
             raise DynamicsError(f'function: expected one of {", ".join(FUNCTIONS)}, found '
                                 f'{kind!r}')
         return code.c_function(self) if kind == 'c' else code.numpy_function(self)
+
+
+def _constant(value: Any) -> str:
+    return f'{value:.9g}' if isinstance(value, float) else _short_text(value)
+
+
+def _short_text(expression: sympy.Expr) -> str:
+    return str(sympy.sstr(expression, full_prec=False))
 
 
 def _numbers(matrix: np.ndarray) -> sympy.Matrix:

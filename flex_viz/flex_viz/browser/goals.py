@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flex_description import default_pose
 from flex_dynamics import DynamicsError, Model
 from flex_viz.shown_text import plain
 
@@ -24,7 +25,8 @@ def point_to_point(start: np.ndarray, goal: np.ndarray, span: float) -> tuple[np
 
 
 def read_goals(model: Model, texts: Sequence[str]) -> dict[str, np.ndarray]:
-    """Parse `NAME: numbers`, one number a joint (rad or m); by default all joints at zero."""
+    """Parse `NAME: numbers`, one number a joint (rad or m); by default one goal: all joints at
+    zero, or in the middle of their range where their limits exclude zero."""
     goals: dict[str, np.ndarray] = {}
     for text in texts:
         name, found, numbers = text.partition(':')
@@ -38,4 +40,7 @@ def read_goals(model: Model, texts: Sequence[str]) -> dict[str, np.ndarray]:
             raise DynamicsError(f'goals: expected NAME: and {model.n_joints} numbers, one a joint '
                                 f'of {plain(model.robot.name)}, found {plain(text)!r}')
         goals[name] = values
-    return goals or {'all joints at zero': np.zeros(model.n_joints)}
+    if goals:
+        return goals
+    usual = np.array(list(default_pose(model.robot).values()))
+    return {'zero or mid-range' if usual.any() else 'all joints at zero': usual}

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 import viser
 
+from flex_description.visuals.mesh_limits import LARGEST_ROBOT, MeshError
+from flex_description.visuals.shapes import Visual, visual_corners
 from flex_dynamics import Model
 from flex_viz.browser.rigid_pieces import RigidPieces
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgb, rounded_up
 from flex_viz.geometry.coordinates import scaled, tip_frame
-from flex_viz.geometry.mesh_limits import LARGEST_ROBOT, MeshError
 from flex_viz.geometry.tip_path import TipPath
-from flex_viz.geometry.visuals import Visual, visual_corners
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow
 from flex_viz.shown_text import plain
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from flex_description.visuals.mesh_limits import LARGEST_MESH, MeshError
+from flex_description.visuals.shapes import Visual, read_visuals, visual_corners
 from flex_dynamics import Model, Poses
 from flex_viz.geometry.coordinates import amplitudes, flexible_links
 from flex_viz.geometry.frames import transform_points
-from flex_viz.geometry.mesh_limits import LARGEST_MESH, MeshError
 from flex_viz.geometry.outline import reach
 from flex_viz.geometry.skin import Skin, bent_mesh, swept
-from flex_viz.geometry.visuals import Visual, read_visuals, visual_corners
 from flex_viz.shown_text import plain
 
 

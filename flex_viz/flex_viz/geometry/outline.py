@@ -53,7 +53,10 @@ def outline(model: Model, q: npt.ArrayLike,
 
 
 def reach(robot: Robot) -> float:
-    """A length, m, that no point of the robot exceeds, from the root: the sum of its links."""
-    total = sum(float(np.linalg.norm(joint.origin[:3, 3])) for joint in robot.joints)
-    beams = [link.flexible.length for link in robot.links if link.flexible is not None]
-    return max(total, *beams, 0.1)
+    """A length, m, that no joint or beam exceeds, from the root: the longest chain of links."""
+    away = {robot.links[0].name: 0.0}
+    for joint in robot.joints:      # parents first
+        away[joint.child] = away[joint.parent] + float(np.linalg.norm(joint.origin[:3, 3]))
+    beams = [away[link.name] + link.flexible.length
+             for link in robot.links if link.flexible is not None]
+    return max(*away.values(), *beams, 0.1)

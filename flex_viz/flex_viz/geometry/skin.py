@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from flex_description import FlexibleLink
+from flex_description.visuals.mesh_limits import LARGEST_MESH, MeshError
 from flex_dynamics import Model
 from flex_viz.geometry.frames import transform_points
-from flex_viz.geometry.mesh_limits import LARGEST_MESH, MeshError
 
 STATIONS = 21      # sections along a beam: enough for its fourth mode
 CORNERS = 12       # points around a section

@@ -14,6 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import MarkerArray
 
+from flex_description import read_pose
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_msgs.msg import FlexState
 from flex_ros.clock import steady_clock
@@ -21,7 +22,6 @@ from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_fields import floats, stamp
 from flex_ros.parameters import LiveParameters, NodeError, declare
-from flex_viz.browser.goals import read_goals
 from flex_viz.geometry.bent_robot import BentRobot
 from flex_viz.geometry.modes import JOINTS, natural_modes
 from flex_viz.rviz.marker import text_marker
@@ -37,9 +37,10 @@ class Modes(Node):
     def __init__(self) -> None:
         super().__init__('modes')
         self.model = model = declare_model(self)
-        text = declare(self, 'pose', '', 'joint positions, rad or m, one a joint; empty: zero',
-                       fixed=True)
-        pose = read_goals(model, [f'pose: {text}'])['pose'] if text else np.zeros(model.n_joints)
+        text = declare(self, 'pose', '', 'joint positions, rad or m, one a joint, or joint=value '
+                       'pairs; empty: zero where the limits allow it, else the middle of the '
+                       'range', fixed=True)
+        pose = np.array(list(read_pose(model.robot, text, what='parameter pose').values()))
         joints = declare(self, 'joints', 'locked', 'whether the joints are held or move freely',
                          choices=JOINTS, fixed=True)
         self._rate = declare(self, 'swing_rate', 0.5, 'Hz of the animation, independent of the '

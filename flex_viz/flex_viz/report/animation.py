@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
-from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection
 from PIL import Image
 
 from flex_viz.geometry.bent_robot import BentRobot
 from flex_viz.geometry.colours import UNIFORM
 from flex_viz.geometry.coordinates import scaled
-from flex_viz.geometry.outline import outline
-from flex_viz.report.plots import GHOST, LINK, frame, view
-from flex_viz.report.run import Run
+from flex_viz.report.drawing import NEAR, RobotDrawing, bounds, frame, project
+from flex_viz.report.plots import exaggeration_to_see
+from flex_viz.report.run import Run, millimetres
 from flex_viz.shown_text import plot_text
 
 LIGHT = np.array([0.3, -0.5, 0.81])      # direction to the light, frame of the root
 COLOURS = 48                             # size of the palette
 
 
-def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
+def animate(path: Path, run: Run, exaggeration: float | None = None, rate: float = 20.0,
             size: int = 420) -> None:
     """Write an animation of a run, in real time.
 
@@ -30,7 +30,8 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
     ----------
     path : GIF file; its folder is created if it does not exist.
     run : the run.
-    exaggeration : factor of the deflection as drawn; printed in the picture.
+    exaggeration : factor of the deflection as drawn, which is printed in the picture; None: such
+        that the deflection is visible.
     rate : frames a second.
     size : width and height, pixels.
 
@@ -39,18 +40,21 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
     animate(Path('run.gif'), read_run(Path('bag')), exaggeration=4.0)
     """
     moments = run.at(np.arange(run.time[0], run.time[-1] + 0.5 / rate, 1.0 / rate))
-    robot = BentRobot(run.model)
-    lines = [line for at in moments[::4] for line in outline(run.model, run.q[at],
-                                                             exaggeration).values()]
-    middle, half = view(np.concatenate(lines))
+    if exaggeration is None:
+        exaggeration = exaggeration_to_see(run, run.time[moments[::4]].tolist())
+    robot, drawing = BentRobot(run.model), RobotDrawing(run.model)
+    low, high, floor = bounds([drawing.at(run.q[at], factor) for at in moments[::4]
+                               for factor in (0.0, exaggeration)])
     pictures = []
     for at in moments:
         figure = Figure(figsize=(4.2, 4.2), dpi=size / 4.2)
         canvas: Any = FigureCanvasAgg(figure)
-        axis = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection='3d')
-        frame(axis, middle, 1.12 * half)      # room for the text
-        _draw(axis, robot, run.q[at], exaggeration)
-        caption = f'deflection of {plot_text(run.tool, 30)} {1e3 * run.deflection[at]:5.1f} mm'
+        axis = figure.add_axes((0.0, 0.08, 1.0, 0.86))      # text above and below
+        frame(axis, low, high, floor)
+        drawing.draw(axis, drawing.at(run.q[at], exaggeration), drawing.at(run.q[at], 0.0),
+                     beams=False)
+        _draw_skins(axis, robot, scaled(run.model, run.q[at], exaggeration))
+        caption = f'deflection of {plot_text(run.tool, 30)} {millimetres(run.deflection[at])}'
         if exaggeration != 1.0:
             caption += f', drawn {exaggeration:g} times as large'
         figure.text(0.03, 0.95, f'{run.time[at]:.2f} s', fontsize=10)
@@ -69,20 +73,17 @@ def animate(path: Path, run: Run, exaggeration: float = 1.0, rate: float = 20.0,
                    duration=round(1e3 / rate), optimize=True)
 
 
-def _draw(axis: Any, robot: BentRobot, q: np.ndarray, exaggeration: float) -> None:
-    bent = robot.at(scaled(robot.model, q, exaggeration))
-    straight = outline(robot.model, q, 0.0)
-    rigid = [line for name, line in outline(robot.model, q, exaggeration).items()
-             if name not in robot.skins]
-    for lines, colour, width in (([straight[name] for name in robot.skins], GHOST, 2.0),
-                                 (rigid, LINK, 4.0)):
-        if lines:      # matplotlib raises an error for an empty collection
-            axis.add_collection3d(Line3DCollection(lines, colors=colour, linewidths=width,
-                                                   capstyle='round'))
-    for name, skin in robot.skins.items():
-        corners = bent.vertices[name][skin.faces]
-        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
-        light = 0.8 + 0.2 * np.clip(normals @ LIGHT, -1.0, 1.0)
-        axis.add_collection3d(Poly3DCollection(corners, facecolors=UNIFORM * light[:, None],
-                                               edgecolors='none', linewidths=0.0))
+def _draw_skins(axis: Any, robot: BentRobot, q: np.ndarray) -> None:
+    """Draw the surfaces of the flexible links at q (n,), those further away first."""
+    faces = [vertices[robot.skins[name].faces] for name, vertices in robot.at(q).vertices.items()]
+    if not faces:
+        return
+    corners = np.concatenate(faces)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    order = np.argsort(corners.mean(axis=1) @ NEAR)
+    order = order[normals[order] @ NEAR > 0.0]      # the others are behind these
+    light = 0.8 + 0.2 * np.clip(normals[order] @ LIGHT, -1.0, 1.0)
+    colours = UNIFORM * light[:, None]
+    axis.add_collection(PolyCollection(list(project(corners[order])), facecolors=colours,
+                                       edgecolors=colours, linewidths=0.3, zorder=5))

@@ -10,7 +10,8 @@ import numpy as np
 from flex_viz.report.animation import animate
 from flex_viz.report.bag import read_run
 from flex_viz.report.page import write_report
-from flex_viz.report.run import RunError, table
+from flex_viz.report.plots import LARGEST_FACTOR, exaggeration_to_see
+from flex_viz.report.run import Run, RunError, table
 
 MOMENTS = 6      # poses in a strip
 
@@ -26,25 +27,41 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument('--overlay', default='', help='YAML that makes its links flexible')
     parser.add_argument('--order', default='second', choices=('linear', 'first', 'second'))
     parser.add_argument('--tool', default='', help='frame whose deflection is reported')
-    parser.add_argument('--exaggeration', type=float, default=4.0,
-                        help='factor of the deflection in the second strip of poses (default 4)')
+    parser.add_argument('--exaggeration', type=float, metavar='FACTOR',
+                        help='factor of the deflection in the second strip of poses and in the '
+                        'animation (default: such that the deflection is visible)')
     parser.add_argument('--animation', type=Path, help='also write an animation to this GIF file')
     given = parser.parse_args(arguments)
-    if not 0.0 <= given.exaggeration <= 1e3:
-        parser.error(f'--exaggeration: expected 0 to 1000, found {given.exaggeration}')
+    factor = given.exaggeration
+    if factor is not None and not 0.0 <= factor <= LARGEST_FACTOR:
+        parser.error(f'--exaggeration: expected 0 to {LARGEST_FACTOR:g}, found {factor}')
     try:
         run = read_run(given.bag, given.robot, given.overlay, given.order, given.tool)
-        moments = np.linspace(run.time[0], run.time[-1], MOMENTS).tolist()
+        moments = _moments(run)
+        if factor is None:
+            factor = exaggeration_to_see(run, moments)
         folder = given.output or given.bag.with_name(f'{given.bag.name}_report')
-        files = write_report(folder, run, moments, given.exaggeration)
+        files = write_report(folder, run, moments, factor)
         if given.animation is not None:
-            animate(given.animation, run)
+            animate(given.animation, run, factor)
             files.append(given.animation)
     except (RunError, OSError) as error:
         print(f'plot: {error}', file=sys.stderr)
         return 1
-    print(f'{table(run)}\n\n{", ".join(map(str, files))}')
+    drawn = 'as it is' if factor == 1.0 else f'{factor:g} times as large (second strip)'
+    print(f'{table(run)}\n\ndeflection drawn {drawn}; --exaggeration FACTOR changes it\n'
+          f'{", ".join(map(str, files))}')
     return 0
+
+
+def _moments(run: Run) -> list[float]:
+    """Times (s) of the poses: evenly over the run, the nearest one moved to the largest
+    deflection."""
+    moments = np.linspace(run.time[0], run.time[-1], MOMENTS)
+    largest = run.time[run.deflection.argmax()]
+    inner = moments[1:-1]
+    inner[np.abs(inner - largest).argmin()] = largest
+    return np.sort(moments).tolist()
 
 
 if __name__ == '__main__':

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from flex_dynamics import Model
-from flex_viz.shown_text import plain
+from flex_viz.shown_text import distinct, plain
+
+LONGEST_NAME = 60      # characters of a joint's name in the table
 
 
 class RunError(RuntimeError):
@@ -57,32 +59,48 @@ class Run:
                           len(self.time) - 1)
 
 
-HEAD = ('joint', 'in', 'start', 'set-point', 'reached', 'off by', 'largest command',
-        'largest effort')
-WIDTHS = (12, 9, 10, 11, 10, 10, 17, 16)
+# Coordinates of joints that are lengths: what follows the joint's name in theirs.
+LENGTHS = {'prismatic': ('',), 'planar': ('/x', '/y'), 'floating': ('/x', '/y', '/z')}
+HEAD = ('joint', 'start', 'set-point', 'reached', 'off by', 'largest command', 'largest effort')
 
 
-def scale(run: Run) -> tuple[np.ndarray, list[str]]:
-    """Factors (n_joints,) from SI to the printed units of joint positions, and those units."""
-    kinds = {joint.name: joint.type for joint in run.model.robot.joints}
-    sliding = [kinds.get(name) == 'prismatic' for name in run.joints]
+def scale(run: Run) -> tuple[np.ndarray, list[str], list[str]]:
+    """Factors (n_joints,) from SI to the printed units of joint positions, those units, and the
+    units of the efforts."""
+    lengths = {joint.name + axis for joint in run.model.robot.joints
+               for axis in LENGTHS.get(joint.type, ())}
+    sliding = [name in lengths for name in run.joints]
     return (np.where(sliding, 1e3, 180.0 / np.pi),
-            ['mm, N' if slides else 'deg, N m' for slides in sliding])
+            ['mm' if slides else 'deg' for slides in sliding],
+            ['N' if slides else 'N m' for slides in sliding])
 
 
 def rows(run: Run) -> list[tuple[str, ...]]:
-    """A row of the table for each joint, with the columns of HEAD; '-' for unknown values."""
+    """A row of the table for each joint, with the columns of HEAD: values with their units, '-'
+    for unknown ones."""
     out = []
-    for at, (name, factor, unit) in enumerate(zip(run.joints, *scale(run))):
+    names = distinct(run.joints, LONGEST_NAME)
+    for at, (name, factor, length, force) in enumerate(zip(names, *scale(run))):
         start, end = factor * run.q[0, at], factor * run.q[-1, at]
         goal = factor * run.set_points[-1, at] if run.set_points is not None else np.nan
         command, effort = (np.nanmax(np.abs(values[:, at])) if values is not None else np.nan
                            for values in (run.commands, run.efforts))
-        numbers = (start, goal, end, end - goal, command, effort)
-        forms = ('.3f', '.3f', '.3f', '.3f', '.1f', '.1f')
-        out.append((plain(name, 40), unit, *(format(number, form) if np.isfinite(number) else '-'
-                                  for number, form in zip(numbers, forms))))
+        out.append((name, *(_value(value, 3, length) for value in (start, goal, end, end - goal)),
+                    *(_value(value, 1, force) for value in (command, effort))))
     return out
+
+
+def _value(value: float, decimals: int, unit: str) -> str:
+    """A value with its unit; '-' if it is not known."""
+    # adding zero makes -0.0 positive
+    return f'{round(value, decimals) + 0.0:.{decimals}f} {unit}' if np.isfinite(value) else '-'
+
+
+def millimetres(length: float) -> str:
+    """A length (m) in mm, to 0.1 mm or three digits, and to 0.1 um at the finest."""
+    value = 1e3 * length
+    decimals = next(k for k, least in enumerate((10.0, 1.0, 0.1, 0.0), 1) if value >= least)
+    return f'{value:.{decimals}f} mm' if value >= 5e-5 else '0 mm'
 
 
 def notes(run: Run) -> list[str]:
@@ -90,12 +108,15 @@ def notes(run: Run) -> list[str]:
     deflection, model = run.deflection, run.model
     last_second = deflection[run.time >= run.time[-1] - 1.0]
     first, last = (model.energy(q, v) for q, v in ((run.q[0], run.v[0]), (run.q[-1], run.v[-1])))
+    total, kinetic, strain, gravity = (_value(gain, 1, 'J') for gain in (
+        sum(last) - sum(first), *(b - a for a, b in zip(first, last))))
+    flexible = len(model.coordinates.links) > 0
     lines = [
-        f'deflection of {plain(run.tool)}: largest {1e3 * deflection.max():.1f} mm at '
-        f'{run.time[deflection.argmax()]:.3f} s; at the end {1e3 * deflection[-1]:.1f} mm, still '
-        f'moving by {1e3 * np.ptp(last_second):.2f} mm in the last second',
-        f'energy gained: {sum(last) - sum(first):.1f} J (kinetic {last[0] - first[0]:.1f}, strain '
-        f'{last[1] - first[1]:.1f}, gravity {last[2] - first[2]:.1f})',
+        'no flexible links: no deflection' if not flexible else
+        f'deflection of {plain(run.tool)}: largest {millimetres(deflection.max())} at '
+        f'{run.time[deflection.argmax()]:.3f} s; at the end {millimetres(deflection[-1])}, still '
+        f'moving by {millimetres(np.ptp(last_second))} in the last second',
+        f'energy gained: {total} (kinetic {kinetic}, strain {strain}, gravity {gravity})',
     ]
     span = run.time[-1] - run.time[0]
     if run.wall_time > 0.0:
@@ -108,8 +129,12 @@ def notes(run: Run) -> list[str]:
 
 def table(run: Run) -> str:
     """The summary of a run as text: a row for each joint, then notes."""
-    def line(cells: Sequence[str]) -> str:
-        first, *others = (f'{cell:>{width}}' for cell, width in zip(cells, WIDTHS))
-        return first.strip().ljust(WIDTHS[0]) + ''.join(others)
+    cells = [HEAD, *rows(run)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
 
-    return '\n'.join([line(HEAD), *map(line, rows(run)), '', *notes(run)])
+    def line(row: Sequence[str]) -> str:
+        name, *values = row
+        return '  '.join([name.ljust(widths[0]), *(value.rjust(width)
+                                                   for value, width in zip(values, widths[1:]))])
+
+    return '\n'.join([*map(line, cells), '', *notes(run)])

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from flex_description.math import quaternion_from_rotation
+from flex_description.visuals.mesh_path import mesh_uri
+from flex_description.visuals.shapes import GREY, capsule
 from flex_dynamics import Model
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgba, value_text
 from flex_viz.geometry.coordinates import scaled, tip_frame
 from flex_viz.geometry.gauges import Gauges
 from flex_viz.geometry.tip_path import TipPath
-from flex_viz.geometry.visuals import GREY, mesh_path
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow
 from flex_viz.rviz.marker import (
     ARROW,
@@ -134,9 +135,14 @@ class RobotMarkers:
             for visual in visuals:
                 place = bent.poses[link] @ visual.pose
                 size = (float(visual.size[0]), float(visual.size[1]), float(visual.size[2]))
-                mesh = visual.mesh
-                if mesh and '://' not in mesh:
-                    mesh = mesh_path(mesh, self.model.robot).as_uri()
+                if visual.kind == 'capsule':      # RViz has no such marker
+                    markers.append(Marker('rigid', len(markers), TRIANGLES,
+                                          position=place[:3, 3].tolist(),
+                                          orientation=quaternion_from_rotation(place[:3, :3]),
+                                          colour=visual.colour,
+                                          points=capsule(0.5 * size[0], size[2])))
+                    continue
+                mesh = mesh_uri(visual.mesh, self.model.robot)
                 # RViz mixes the colour with the materials of the file: none if the URDF has none.
                 own = mesh.lower().endswith('.dae') and visual.colour == GREY
                 markers.append(Marker('rigid', len(markers), SHAPES.get(visual.kind, MESH),

@@ -182,7 +182,15 @@ class Engine:
         return folder
 
     def _get_include_files(self, spec: str, symbols: Any) -> Iterator[str]:
-        name = self.xacro.abs_filename_spec(str(self._eval_text(spec, symbols)))
+        given = str(self._eval_text(spec, symbols))
+        scheme, found, rest = given.partition('://')
+        if found:
+            package, _, inside = rest.partition('/')
+            hint = (f'; write "$(find {package[:100]})/{inside[:150]}"' if scheme == 'package'
+                    else '')
+            raise LimitError(f'include: expected a path, found the address "{given[:200]}", which '
+                             f'xacro does not read{hint}')
+        name = self.xacro.abs_filename_spec(given)
         fixed = name[:min((name.find(mark) for mark in WILDCARDS if mark in name),
                           default=len(name))]
         if sum(any(mark in part for mark in WILDCARDS) for part in name.split(os.sep)) > 2:

@@ -6,6 +6,8 @@ own arrays never move, so the kernels that are called often find them through a 
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -37,7 +39,28 @@ def open_handle(h):
 
 
 def prepare(kernel, *arguments) -> None:
-    """Compile a kernel for one kind of arguments; others are a TypeError from then on."""
+    """Load or compile a kernel for one kind of arguments; others are a TypeError from then on."""
     if not kernel.signatures:
         kernel.compile(arguments)
         kernel.disable_compile()
+
+
+class AtFirstCall:
+    """A kernel that is prepared when it is first called as `kernel.call(...)`, not before.
+
+    So nobody waits for the compilation of what he does not use. From the second call on `call` is
+    the kernel itself.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], *arguments: types.Type) -> None:
+        self._kernel, self._arguments = kernel, arguments
+        self.call: Callable[..., Any] = self._first_call
+
+    def prepare(self) -> None:
+        """Load or compile it now, in time for a loop that must not wait."""
+        prepare(self._kernel, *self._arguments)
+        self.call = self._kernel
+
+    def _first_call(self, *values: Any) -> Any:
+        self.prepare()
+        return self.call(*values)

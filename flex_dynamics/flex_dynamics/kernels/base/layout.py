@@ -12,20 +12,25 @@ axes. `state` arrays q, v, a and force have length n in the order of `Model.name
 """
 from __future__ import annotations
 
-from flex_dynamics.kernels import cache  # noqa: F401  (before the first kernel is compiled)
+from flex_dynamics import compile_messages  # noqa: F401  (before the first kernel is compiled)
+from flex_dynamics.kernels import cache  # noqa: F401  (the same)
+from flex_dynamics.kernels.inner import InnerCompiler
 
 # Reassociation lets sums run in vector registers; NaN and infinity keep their meaning.
 FAST = {'reassoc', 'contract', 'arcp', 'nsz'}
 # Without numba's runtime no array is reference counted, and a kernel that would allocate does not
 # compile. Kernels run without the interpreter lock: their scratch belongs to one thread (Data).
-OPTIONS = {'cache': True, 'fastmath': FAST, 'error_model': 'numpy', 'nogil': True, '_nrt': False}
+COMMON = {'fastmath': FAST, 'error_model': 'numpy', 'nogil': True, '_nrt': False}
+ENTRY = {**COMMON, 'cache': True}       # of kernels that Python calls
+OPTIONS = {**COMMON, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True,
+           'pipeline_class': InnerCompiler}      # of those that only kernels call
 LANES = 4         # numbers in a vector register (vector.py)
 ROW = 8           # a row of six numbers in two registers, with two places to spare
 
 # Columns of table
 PARENT = 0        # node index, -1 for the world
 KIND = 1          # how the node moves against its parent
-Q = 2             # first joint coordinate
+Q = 2             # first joint coordinate; a follower (<mimic>) has that of its leader
 DOF = 3           # number of joint coordinates
 MOTOR = 4         # motor coordinate of an elastic joint, -1 if none
 ELASTIC = 5       # first elastic coordinate
@@ -41,7 +46,8 @@ STIFFNESS = 14    # offset of the elastic stiffness block in coef
 DAMPING = 15      # offset of the elastic damping block in coef
 PHI_ROW = 16      # first row of this section's Jacobian in the workspace
 PINNED = 17       # offset in coef of the turn of the root section per amplitude, -1 if clamped
-TABLE_WIDTH = 18
+FULL = 18         # first joint coordinate when every joint has its own: followers come last
+TABLE_WIDTH = 19
 
 # Values of KIND
 FIXED = 0
@@ -56,7 +62,7 @@ ROTATION = 0      # 9: node axes to parent axes at q = 0, row-major
 POSITION = 9      # 3: node origin in the parent at q = 0
 AXIS = 12         # 3: joint axis, node axes
 POINT = 15        # 3: a point of the joint axis, in the node
-SCREW = 18        # 6: twist of unit joint speed, in the node
+SCREW = 18        # 6: twist of unit speed of the joint coordinate, in the node
 MASS = 24
 MOMENT = 25       # 3: mass times centre
 INERTIA = 28      # 9: rotational inertia about the node's origin
@@ -66,11 +72,14 @@ SPRING = 39       # elastic joint, link side
 DAMPER = 40
 ROTOR_AXIS = 41   # 3: in the parent's axes
 PLANE = 44        # 6: two unit vectors of a planar joint, node axes
-VISCOUS = 50      # joint friction proportional to speed
-COULOMB = 51      # joint friction of constant size, smoothed by FRICTION_SPEED
-BODY_WIDTH = 52
+# What follows acts on the joint coordinate, which is the leader's for a follower.
+VISCOUS = 50      # friction proportional to speed
+COULOMB = 51      # friction of constant size, smoothed by FRICTION_SPEED
+ARMATURE = 52     # inertia of a motor, reflected
+RATIO = 53        # rad or m of the joint per unit of its coordinate: 1, or <mimic>'s multiplier
+BODY_WIDTH = 54
 
-FRICTION_SPEED = 0.01   # rad/s or m/s: Coulomb friction is COULOMB tanh(speed / FRICTION_SPEED)
+FRICTION_SPEED = 0.01   # rad/s or m/s: COULOMB tanh(joint speed / FRICTION_SPEED)
 
 # Codes of a field's components: 0, 1, 2 = linear in that group of amplitudes (bend_y, bend_z,
 # twist) and bilinear in the other two; 3 = a constant and squares in both groups of bending. These

@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from flex_dynamics.kernels.base.layout import (
+    FULL,
     KIND,
     LANES,
     MODES,
@@ -22,6 +23,7 @@ from flex_dynamics.kernels.base.layout import (
     OPTIONS,
     PARENT,
     ROW,
+    Q,
 )
 from flex_dynamics.kernels.base.vector import ADDRESS
 
@@ -78,18 +80,20 @@ def up_to_lanes(count: int) -> int:
 
 
 def sizes(table: np.ndarray) -> np.ndarray:
-    """(nodes, elastic, most modes, columns, section rows, sections) of a model's table."""
+    """(nodes, elastic, most modes, columns, section rows, sections, followers) of a model's
+    table."""
     sections = table[:, KIND] == ON_BEAM
     modes = table[:, MODES]
     columns = 3 * (table[:, N_AXIS] + table[:, N_SECTIONS])
     section_rows = sum(up_to_lanes(m) for m in modes[table[sections, PARENT]])
     return np.array([len(table), modes.sum(), up_to_lanes(max(modes.max(initial=0), 1)),
                      max(columns.max(initial=0), 6), max(section_rows, 1),
-                     table[:, N_SECTIONS].max(initial=0)], dtype=np.int64)
+                     table[:, N_SECTIONS].max(initial=0),
+                     (table[:, FULL] != table[:, Q]).sum()], dtype=np.int64)
 
 
 def workspace_length(size: np.ndarray) -> int:
-    nodes, elastic, most, columns, section_rows, sections = (int(s) for s in size)
+    nodes, elastic, most, columns, section_rows, sections = (int(s) for s in size[:6])
     return (nodes * (9 + 3 + 4 * 6) + 4 * 36 + 48 + 2 * ROW * section_rows
             + nodes * (INERTIA_BLOCK + 2 * ROW) + (elastic + LANES) * (ROW + most)
             + 2 * INERTIA_BLOCK + (3 * most + 5) * ROW + (4 + 2 * most) * columns

@@ -10,7 +10,10 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    ARMATURE,
+    DOF,
     ELASTIC,
+    ENTRY,
     INERTIA,
     KIND,
     MASS,
@@ -23,11 +26,12 @@ from flex_dynamics.kernels.base.layout import (
     PARENT,
     ROTOR,
     ROTOR_AXIS,
+    Q,
 )
 from flex_dynamics.kernels.linear.linear_kinematics import carry_by_joint, carry_by_section
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def linear_terms(table, body, columns, counts, shapes, blocks, at, gravity, q, v, with_c, s, M, C,
                  g):
     """M, C (n, n) and g (n,) of the whole tree; C is left alone if not with_c.
@@ -53,6 +57,8 @@ def linear_terms(table, body, columns, counts, shapes, blocks, at, gravity, q, v
             _beam(modes, blocks, at[i], s.V[i], q[start:start + modes], v[start:start + modes],
                   with_c, s.D, s.B)
             _add_body(i, modes, start, columns, counts, with_c, s, M, C, g)
+        if table[i, DOF] == 1:
+            M[table[i, Q], table[i, Q]] += body[i, ARMATURE]
         motor, parent = table[i, MOTOR], table[i, PARENT]
         if motor >= 0 and parent >= 0:
             _rotor(body[i], s.V[parent], v[motor], s.D, s.B)

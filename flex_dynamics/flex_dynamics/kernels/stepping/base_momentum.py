@@ -16,6 +16,7 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    ARMATURE,
     AXIS,
     DOF,
     ELASTIC,
@@ -95,6 +96,8 @@ def locked_inertia(table, body, coef, gravity, q, v, w):
                     spin += body[i, ROTOR_AXIS + k] * w.V[parent, k]
                 _add_rotor(body[i], spin, shifted(w.A, INERTIA_BLOCK * parent))
             twice += body[i, ROTOR] * spin * spin
+        if table[i, DOF] == 1:
+            twice += body[i, ARMATURE] * v[table[i, Q]] * v[table[i, Q]]
         if parent < 0:
             R, p = w.R[i], w.p[i]
             m, c0, c1, c2 = A[3 * ROW + 3], A[2 * ROW + 4], A[5], A[ROW + 3]

@@ -13,7 +13,7 @@ import math
 from numba import njit
 
 from flex_dynamics.kernels.base.handle import open_handle
-from flex_dynamics.kernels.base.layout import OPTIONS
+from flex_dynamics.kernels.base.layout import ENTRY, OPTIONS
 from flex_dynamics.kernels.stepping.base_momentum import AHEAD
 from flex_dynamics.kernels.stepping.implicit_midpoint import run_steps
 from flex_dynamics.kernels.stepping.running_state import open_state
@@ -49,7 +49,7 @@ SIDE_BEFORE, CAUGHT_BEFORE = 28, 29
 MOTOR_ROWS = 30
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def take_command(effort, position, velocity, motors):
     """Put a command for every joint, each (n_joints,), into `motors`, cut to the limits.
 
@@ -163,7 +163,7 @@ def run_period(model, state, motors, seen, h, steps, tolerance, most, balance):
     return 0, used
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def driven_period(model_handle, state_handle, motors, seen, kept, h, steps, tolerance, most,
                   balance, safe):
     """One period of `steps` of h under the command in `motors`, or (safe) under the drives'

@@ -18,7 +18,7 @@ from __future__ import annotations
 from numba import njit, types
 
 from flex_dynamics.kernels.base.handle import open_handle
-from flex_dynamics.kernels.base.layout import COULOMB, DOF, FLOATING, KIND, OPTIONS, Q
+from flex_dynamics.kernels.base.layout import COULOMB, DOF, ENTRY, FLOATING, KIND, OPTIONS, Q
 from flex_dynamics.kernels.base.workspace import carve
 from flex_dynamics.kernels.stepping.base_momentum import (
     AHEAD,
@@ -29,6 +29,12 @@ from flex_dynamics.kernels.stepping.base_momentum import (
     locked_inertia,
     moving_base,
     set_ledger,
+)
+from flex_dynamics.kernels.stepping.coupled_step import (
+    DIVERGED,
+    FASTEST_RATE,
+    NOT_CONVERGED,
+    coupled_step,
 )
 from flex_dynamics.kernels.stepping.pinned_roots import (
     add_root_gains,
@@ -41,7 +47,9 @@ from flex_dynamics.kernels.stepping.step_forces import (
     apply_wrenches,
     friction_correction,
     implicit_diagonal,
+    quasi_steady_changes,
     servo_torque,
+    stop_at_zero_speed,
 )
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
 from flex_dynamics.kernels.tree.frames import world_poses
@@ -55,14 +63,11 @@ from flex_dynamics.kernels.tree.recursive_forward_dynamics import (
 
 # Types of the last arguments of `advance`: h, steps, tolerance, most, balance
 SETTINGS = types.float64, types.int64, types.float64, types.int64, types.boolean
-DIVERGED = -1
-NOT_CONVERGED = -2
 
 HALVINGS = 6               # a step is cut into 64 at most
 LARGEST_SCALING = 0.05     # of speeds in one step, to balance energy; the rest is kept for later
 LARGEST_ERROR = 5e-3       # energy error of a step by kinetic energy, else it is cut; ...
 COARSE_ERROR = 5e3         # ... or this times the tolerance, if that is more
-FASTEST_RATE = 1e-3        # at which sweeps are taken to converge; faster may be chance
 FASTEST = 1e3              # rad or m a step: what runs away goes on to infinity from there
 SMALLEST_SHARE = 1e-9      # kinetic energy below this share of the rest is not worth balancing
 
@@ -90,6 +95,8 @@ def step(table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points, w
             base_force[i] = force[i]
     power, last = 0.0, 0.0
     for sweep in range(most):
+        if friction and sweep > 0:
+            stop_at_zero_speed(table, body, v, vm, h, a)
         for i in range(n):
             qm[i] = qp[i] + 0.25 * h * h * a[i]
             vm[i] = v[i] + 0.5 * h * a[i]
@@ -176,7 +183,7 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     friction = False
     for i in range(table.shape[0]):
         friction = friction or (table[i, DOF] == 1 and body[i, COULOMB] > 0.0)
-    base = moving_base(table)
+    base, coupled = moving_base(table), model.size[6] > 0
     kinetic, potential = ledger[KINETIC], ledger[GRAVITY]
     known = True
     for i in range(n):
@@ -189,13 +196,19 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     for _ in range(steps):
         halvings, left, part = 0, 1, h
         while left > 0:
-            status, sweeps, power = step(
-                table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points,
-                wrenches, R_world, p_world, scratch, roots, root_work, part, tolerance, most,
-                friction)
+            if coupled:
+                status, sweeps, power = coupled_step(model, w, state, tau, part, tolerance, most)
+            else:
+                status, sweeps, power = step(
+                    table, body, coef, w, gravity, q, v, a, tau, servo, carriers, points,
+                    wrenches, R_world, p_world, scratch, roots, root_work, part, tolerance, most,
+                    friction)
             used += sweeps
-            before, after, height, off = 0.0, 0.0, 0.0, False
+            before, after, height, off, stiff = 0.0, 0.0, 0.0, False, False
             if status == 0:
+                # Speeds of a moving base share its momentum; followers have no own pivots.
+                if friction and base < 0 and not coupled:
+                    stiff = quasi_steady_changes(table, body, servo, v, a, part, w, scratch[5])
                 if balance:
                     before = kinetic + potential + part * power + work_of_forces(
                         table, body, coef, q, v, a, tau, servo, scratch, part)
@@ -252,6 +265,12 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                             v[i] -= scaling * locked[i]
                     kinetic = carried + shape * (1.0 + scaling) * (1.0 + scaling)
                 ledger[AHEAD] = kinetic + potential - before
+            if stiff:
+                for i in range(n):
+                    v[i] += scratch[5, i]
+                if balance:
+                    kinetic, potential = _energy(base, table, body, coef, gravity, q, v, R_world,
+                                                 p_world, w)
             if halvings > 0 and left % 2 == 0:
                 halvings -= 1
                 left //= 2
@@ -267,7 +286,7 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     return 0, used
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def advance(model_handle, state_handle, tau, h, steps, tolerance, most, balance):
     """run_steps by the handles of a model and of a state."""
     return run_steps(open_handle(model_handle), open_state(state_handle), tau, h, steps,

@@ -9,6 +9,7 @@ from numba import njit
 from flex_dynamics.kernels.base.layout import OPTIONS
 from flex_dynamics.kernels.base.workspace import array_at, integers_at
 from flex_dynamics.kernels.stepping.base_momentum import LEDGER
+from flex_dynamics.kernels.stepping.coupled_step import open_coupled
 
 RunArrays = namedtuple('RunArrays', (
     'q',            # (n,)
@@ -25,15 +26,20 @@ RunArrays = namedtuple('RunArrays', (
     'wrenches',     # (wrenches, 6) ... force and moment in world axes
     'R_world',      # (nodes + 2, 3, 3) scratch
     'p_world',      # (nodes + 2, 3) scratch
+    'coupled',      # of robots with followers: coupled_step.py
 ))
 
 
 def make_state(state: RunArrays) -> np.ndarray:
     """Addresses and sizes as open_state reads them; the arrays must outlive it."""
-    assert all(array.flags.c_contiguous for array in state)
+    arrays = state[:-1]
+    assert all(array.flags.c_contiguous for array in (*arrays, *state.coupled))
     sizes = (len(state.q), state.servo.shape[1], len(state.roots), len(state.carriers),
              len(state.R_world))
-    return np.array([*sizes, *(array.ctypes.data for array in state)], dtype=np.int64)
+    coupled = state.coupled
+    return np.array([*sizes, *(array.ctypes.data for array in arrays), len(coupled.M),
+                     *coupled.inputs.shape, *(array.ctypes.data for array in coupled)],
+                    dtype=np.int64)
 
 
 @njit(**OPTIONS)
@@ -45,4 +51,5 @@ def open_state(h):
                      array_at(h[11], (LEDGER,)), array_at(h[12], (pinned, n)),
                      array_at(h[13], (pinned, pinned + 2)), integers_at(h[14], (loads,)),
                      array_at(h[15], (loads, 3)), array_at(h[16], (loads, 6)),
-                     array_at(h[17], (nodes, 3, 3)), array_at(h[18], (nodes, 3)))
+                     array_at(h[17], (nodes, 3, 3)), array_at(h[18], (nodes, 3)),
+                     open_coupled(h, 19))

@@ -9,6 +9,7 @@ from flex_dynamics.kernels.base.layout import (
     COULOMB,
     DOF,
     FRICTION_SPEED,
+    FULL,
     GEAR,
     MOTOR,
     OPTIONS,
@@ -50,6 +51,8 @@ def servo_torque(table, body, coef, servo, tau, q, v, out):
     """out = tau + k (target - q) + d (target_rate - v), on the motor's side where there is one."""
     for i in range(table.shape[0]):
         dof, at, motor = table[i, DOF], table[i, Q], table[i, MOTOR]
+        if table[i, FULL] != at:
+            continue                 # a follower, which has no motor
         for m in range(dof):
             out[at + m] = tau[at + m]
         if dof != 1:
@@ -106,3 +109,48 @@ def friction_correction(table, body, v, vm, h, force, diagonal, base_force, base
         change = size * (math.tanh(v[at] / FRICTION_SPEED) - t) + slope * (vm[at] - v[at])
         force[at] = base_force[at] + change
         diagonal[at] = base_diagonal[at] + 0.5 * h * slope
+
+
+@njit(**OPTIONS)
+def stop_at_zero_speed(table, body, v, vm, h, a):
+    """Put a guess of a that takes a joint with Coulomb friction through zero speed to zero speed.
+
+    Newton's steps on tanh overshoot from where it is flat, to and fro without end if friction is
+    large beside inertia. From zero speed, where its slope is largest, they do not. vm (n,): speeds
+    of the guess before.
+    """
+    for i in range(table.shape[0]):
+        if table[i, DOF] != 1 or table[i, PINNED] >= 0 or not body[i, COULOMB] > 0.0:
+            continue
+        at = table[i, Q]
+        speed = v[at] + 0.5 * h * a[at]
+        if (vm[at] * speed < 0.0 and abs(vm[at]) > 1e-6 * FRICTION_SPEED
+                and abs(vm[at]) + abs(speed) > FRICTION_SPEED):
+            a[at] = -2.0 * v[at] / h
+
+
+@njit(**OPTIONS)
+def quasi_steady_changes(table, body, servo, v, a, h, w, change):
+    """What to add to the speeds v (n,) at the end of a step where friction is stiff; into change.
+
+    The rule of the middle lets the speed of a joint swing about that where friction balances the
+    drive, with hardly a decay, if k = h/2 d / inertia is large, where d is the slope of friction
+    and dampers. From k = 1 on, where it arrives there in one step, it is set there: by the share
+    k / (1 + k) of d in the pivot, the change h a of the step becomes h a / (2 share).
+    Returns whether there is such a joint. After solve_sweeps, which leaves the pivots in w.D.
+    """
+    found = False
+    for i in range(change.shape[0]):
+        change[i] = 0.0
+    for i in range(table.shape[0]):
+        if (table[i, DOF] != 1 or table[i, PINNED] >= 0 or table[i, MOTOR] >= 0
+                or not body[i, COULOMB] > 0.0):
+            continue
+        at = table[i, Q]
+        t = math.tanh((v[at] + 0.5 * h * a[at]) / FRICTION_SPEED)
+        slope = body[i, COULOMB] * (1.0 - t * t) / FRICTION_SPEED
+        share = 0.5 * h * (body[i, VISCOUS] + servo[DAMPING_GAIN, at] + slope) * w.D[i, 0]
+        if share > 0.5:
+            change[at] = h * a[at] * (0.5 / share - 1.0)
+            found = True
+    return found

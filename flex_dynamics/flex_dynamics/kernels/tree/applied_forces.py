@@ -11,12 +11,15 @@ from flex_dynamics.kernels.base.layout import (
     DAMPING,
     DOF,
     ELASTIC,
+    ENTRY,
     FRICTION_SPEED,
+    FULL,
     GEAR,
     MODES,
     MOTOR,
     OPTIONS,
     PINNED,
+    RATIO,
     SPRING,
     STIFFNESS,
     VISCOUS,
@@ -36,14 +39,22 @@ def root_value(row, coef, x):
 
 @njit(**OPTIONS)
 def joint_friction(body, speed):
-    """Viscous and smoothed Coulomb friction of one joint at a speed."""
+    """Viscous and smoothed Coulomb friction of one joint at a speed of its coordinate."""
     friction = body[VISCOUS] * speed
     if body[COULOMB] > 0.0:
-        friction += body[COULOMB] * math.tanh(speed / FRICTION_SPEED)
+        friction += body[COULOMB] * math.tanh(abs(body[RATIO]) * speed / FRICTION_SPEED)
     return friction
 
 
 @njit(**OPTIONS)
+def friction_slope(body, speed):
+    """Derivative of smoothed Coulomb friction by the speed of the coordinate."""
+    rate = abs(body[RATIO])
+    t = math.tanh(rate * speed / FRICTION_SPEED)
+    return body[COULOMB] * (1.0 - t * t) * rate / FRICTION_SPEED
+
+
+@njit(**ENTRY)
 def applied_forces(table, body, coef, q, v, tau, force):
     """force (n,) is overwritten; tau (joint coordinates,)."""
     for i in range(force.shape[0]):
@@ -61,7 +72,8 @@ def applied_forces(table, body, coef, q, v, tau, force):
                 force[at + m] += tau[at + m]
         if table[i, DOF] != 1:
             continue
-        drive = tau[at]
+        # A follower has no motor: what acts on it acts on the leader's coordinate.
+        drive = tau[at] if table[i, FULL] == at else 0.0
         friction = joint_friction(body[i], root_value(table[i], coef, v))
         if motor >= 0:
             gear = body[i, GEAR]

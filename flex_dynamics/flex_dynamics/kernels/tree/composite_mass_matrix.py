@@ -12,8 +12,11 @@ from numba import njit
 from flex_dynamics.kernels.base.finite import BAD_INPUT, LARGEST, LARGEST_POSITION, finite
 from flex_dynamics.kernels.base.handle import open_handle
 from flex_dynamics.kernels.base.layout import (
+    ARMATURE,
     DOF,
     ELASTIC,
+    ENTRY,
+    FULL,
     KIND,
     MODES,
     MOTOR,
@@ -110,7 +113,7 @@ def _climb(node, column, meets, table, body, gravity, w, s, still, M, C, weight)
     rows = s.rows
     rows[FORCE + 6], rows[FORCE + 7] = 0.0, 0.0
     while True:
-        parent, at, dof = table[node, PARENT], table[node, Q], table[node, DOF]
+        parent, at, dof = table[node, PARENT], table[node, FULL], table[node, DOF]
         if meets and table[node, KIND] == ON_BEAM:
             row = table[node, PHI_ROW]
             _meet(table[parent, MODES], table[parent, ELASTIC], column, address_of(w.phi[row]),
@@ -153,7 +156,7 @@ def _amplitudes(i, table, body, gravity, w, s, still, M, C, weight):
 def _joint(i, table, body, gravity, w, s, still, M, C, weight):
     """Entries of a node's joint coordinates."""
     A, B = shifted(w.A, INERTIA_BLOCK * i), shifted(s.B, INERTIA_BLOCK * i)
-    at, dof, rows = table[i, Q], table[i, DOF], s.rows
+    at, dof, rows = table[i, FULL], table[i, DOF], s.rows
     screws, rates, stride = address_of(w.S), address_of(w.S_rate), 6
     if dof == 1:
         screws, rates, stride = shifted(address_of(body[i]), SCREW), still, 0
@@ -165,6 +168,8 @@ def _joint(i, table, body, gravity, w, s, still, M, C, weight):
                 mass += screws[stride * d + k] * rows[FORCE + k]
                 speed += screws[stride * d + k] * rows[SPEED_FORCE + k]
             M[at + d, at + m], C[at + d, at + m] = mass, speed
+        if dof == 1:
+            M[at, at] += body[i, ARMATURE]
         _climb(i, at + m, False, table, body, gravity, w, s, still, M, C, weight)
 
 
@@ -232,9 +237,30 @@ def sum_bodies(table, body, gravity, w, s, M, C, weight):
 
 
 @njit(**OPTIONS)
+def fold_followers(table, M, C, weight):
+    """T'M T, T'C T and T'weight, in the first n places, of terms in which every joint has a
+    coordinate of its own, x = T q with ones where a joint moves by a coordinate."""
+    for i in range(table.shape[0]):
+        at, own = table[i, Q], table[i, FULL]
+        if own == at:
+            continue
+        weight[at] += weight[own]
+        for k in range(M.shape[0]):
+            M[at, k] += M[own, k]
+            C[at, k] += C[own, k]
+        for k in range(M.shape[0]):
+            M[k, at] += M[k, own]
+            C[k, at] += C[k, own]
+
+
+@njit(**ENTRY)
 def mass_and_coriolis(handle, q, v, M, C, weight):
-    """M, C (n, n) and gravity's force weight (n,); all are overwritten. Returns 0 or BAD_INPUT."""
-    m, n = open_handle(handle), weight.shape[0]
+    """M, C (n, n) and gravity's force weight (n,); all are overwritten. Returns 0 or BAD_INPUT.
+
+    With followers the arrays have as many rows and columns more, at the end, which mean nothing.
+    """
+    m = open_handle(handle)
+    n = weight.shape[0] - m.size[6]
     if not (q.shape[0] == n and v.shape[0] == n and finite(q, LARGEST_POSITION)
             and finite(v, LARGEST)):
         return BAD_INPUT
@@ -243,4 +269,6 @@ def mass_and_coriolis(handle, q, v, M, C, weight):
     own_bodies(m.table, m.body, m.coef, q, v, w, s)
     frame_changes(m.table, m.body, v, w, s)
     sum_bodies(m.table, m.body, m.gravity, w, s, M, C, weight)
+    if m.size[6] > 0:
+        fold_followers(m.table, M, C, weight)
     return 0

@@ -73,12 +73,12 @@ def eliminate_amplitudes(row, coef, F, H, most, force, by_damping, by_stiffness,
 
 
 @njit(**OPTIONS)
-def eliminate_joint(screw, at, force, diagonal, A, U, D):
+def eliminate_joint(screw, at, armature, force, diagonal, A, U, D):
     """One coordinate: U = A s with s.b in column 6, D = (1 / pivot, force - s.b)."""
     lo, hi = transposed_times(A, screw)
     store(U, 0, lo)
     store(U, 4, hi)
-    pivot = diagonal[at]
+    pivot = diagonal[at] + armature
     for k in range(6):
         pivot += screw[k] * U[k]
     if not pivot > 0.0:

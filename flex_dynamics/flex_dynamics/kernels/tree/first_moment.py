@@ -4,12 +4,12 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    ENTRY,
     MASS,
     MODES,
     MOMENT,
     N_AXIS,
     N_SECTIONS,
-    OPTIONS,
 )
 from flex_dynamics.kernels.base.workspace import carve
 from flex_dynamics.kernels.beam.beam_body import beam_fields
@@ -18,7 +18,7 @@ from flex_dynamics.kernels.tree.frames import world_poses
 from flex_dynamics.kernels.tree.kinematics import kinematics
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def first_moment(table, body, coef, size, work, q, R_world, p_world, moment):
     """Total mass, kg; moment (3,) = sum of mass times position, world axes."""
     w = carve(work, size)

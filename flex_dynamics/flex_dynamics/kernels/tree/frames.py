@@ -9,6 +9,7 @@ from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
     ELASTIC,
+    ENTRY,
     FIXED,
     KIND,
     MODES,
@@ -59,14 +60,14 @@ def world_poses(table, w, R_world, p_world):
             _compose(R_world[parent], p_world[parent], w.R[i], w.p[i], R_world[i], p_world[i])
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def node_poses(table, body, coef, size, work, q, v, R_world, p_world):
     w = carve(work, size)
     kinematics(table, body, coef, q, v, w, True)
     world_poses(table, w, R_world, p_world)
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi, phi_rate,
                  R_world, p_world, pose, J, J_rate):
     """Pose (4, 4), J (6, n), J_rate (6, n) of a frame; linear rows first, world axes.
@@ -115,7 +116,7 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
         speed[i] = R[i, 0] * l0 + R[i, 1] * l1 + R[i, 2] * l2
     if on_section:
         for m in range(modes):
-            _column(R, p, V, phi[m], phi_rate[m], pose, speed, start + m, J, J_rate)
+            _column(R, p, V, phi[m], phi_rate[m], pose, speed, start + m, w.six, J, J_rate)
     zero = w.six[4]
     zero[:] = 0.0
     while node >= 0:
@@ -124,13 +125,14 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
         if kind == ON_BEAM:
             start, row = table[parent, ELASTIC], table[node, PHI_ROW]
             for m in range(table[parent, MODES]):
-                _column(R, p, V, w.phi[row + m], w.phi_rate[row + m], pose, speed, start + m, J,
-                        J_rate)
+                _column(R, p, V, w.phi[row + m], w.phi_rate[row + m], pose, speed, start + m,
+                        w.six, J, J_rate)
         elif kind >= PLANAR:
             for m in range(3 if kind == PLANAR else 6):
-                _column(R, p, V, w.S[m], w.S_rate[m], pose, speed, at + m, J, J_rate)
+                _column(R, p, V, w.S[m], w.S_rate[m], pose, speed, at + m, w.six, J, J_rate)
         elif kind != FIXED:
-            _column(R, p, V, body[node, SCREW:SCREW + 6], zero, pose, speed, at, J, J_rate)
+            _column(R, p, V, body[node, SCREW:SCREW + 6], zero, pose, speed, at, w.six, J,
+                    J_rate)
         node = parent
 
 
@@ -146,8 +148,11 @@ def _twist_into(R, p, parent, own, V):
 
 
 @njit(**OPTIONS)
-def _column(R, p, V, s, s_rate, pose, speed, column, J, J_rate):
-    """Column of a coordinate that moves a frame (world pose R, p; own twist V) with screw s."""
+def _column(R, p, V, s, s_rate, pose, speed, column, six, J, J_rate):
+    """Add to the column of a coordinate that moves a frame (world pose R, p; own twist V) with
+    screw s; a leader's and its followers' joints have one column. six: rows 1 and 2 are scratch.
+    """
+    own, rate = six[1], six[2]
     # In the frame's axes: rate of s seen from the world is s_rate + [w, 0] x s.
     a0 = s_rate[0] + V[1] * s[2] - V[2] * s[1]
     a1 = s_rate[1] + V[2] * s[0] - V[0] * s[2]
@@ -156,20 +161,23 @@ def _column(R, p, V, s, s_rate, pose, speed, column, J, J_rate):
     b1 = s_rate[4] + V[2] * s[3] - V[0] * s[5]
     b2 = s_rate[5] + V[0] * s[4] - V[1] * s[3]
     for i in range(3):
-        J[3 + i, column] = R[i, 0] * s[0] + R[i, 1] * s[1] + R[i, 2] * s[2]
-        J_rate[3 + i, column] = R[i, 0] * a0 + R[i, 1] * a1 + R[i, 2] * a2
-        J[i, column] = R[i, 0] * s[3] + R[i, 1] * s[4] + R[i, 2] * s[5]
-        J_rate[i, column] = R[i, 0] * b0 + R[i, 1] * b1 + R[i, 2] * b2
+        own[3 + i] = R[i, 0] * s[0] + R[i, 1] * s[1] + R[i, 2] * s[2]
+        rate[3 + i] = R[i, 0] * a0 + R[i, 1] * a1 + R[i, 2] * a2
+        own[i] = R[i, 0] * s[3] + R[i, 1] * s[4] + R[i, 2] * s[5]
+        rate[i] = R[i, 0] * b0 + R[i, 1] * b1 + R[i, 2] * b2
     # To the point: arm d and its rate.
     d0, d1, d2 = pose[0, 3] - p[0], pose[1, 3] - p[1], pose[2, 3] - p[2]
     e0 = speed[0] - (R[0, 0] * V[3] + R[0, 1] * V[4] + R[0, 2] * V[5])
     e1 = speed[1] - (R[1, 0] * V[3] + R[1, 1] * V[4] + R[1, 2] * V[5])
     e2 = speed[2] - (R[2, 0] * V[3] + R[2, 1] * V[4] + R[2, 2] * V[5])
-    w0, w1, w2 = J[3, column], J[4, column], J[5, column]
-    r0, r1, r2 = J_rate[3, column], J_rate[4, column], J_rate[5, column]
-    J[0, column] += w1 * d2 - w2 * d1
-    J[1, column] += w2 * d0 - w0 * d2
-    J[2, column] += w0 * d1 - w1 * d0
-    J_rate[0, column] += r1 * d2 - r2 * d1 + w1 * e2 - w2 * e1
-    J_rate[1, column] += r2 * d0 - r0 * d2 + w2 * e0 - w0 * e2
-    J_rate[2, column] += r0 * d1 - r1 * d0 + w0 * e1 - w1 * e0
+    w0, w1, w2 = own[3], own[4], own[5]
+    r0, r1, r2 = rate[3], rate[4], rate[5]
+    own[0] += w1 * d2 - w2 * d1
+    own[1] += w2 * d0 - w0 * d2
+    own[2] += w0 * d1 - w1 * d0
+    rate[0] += r1 * d2 - r2 * d1 + w1 * e2 - w2 * e1
+    rate[1] += r2 * d0 - r0 * d2 + w2 * e0 - w0 * e2
+    rate[2] += r0 * d1 - r1 * d0 + w0 * e1 - w1 * e0
+    for i in range(6):
+        J[i, column] += own[i]
+        J_rate[i, column] += rate[i]

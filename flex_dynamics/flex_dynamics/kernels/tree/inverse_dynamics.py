@@ -7,7 +7,9 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    ARMATURE,
     ELASTIC,
+    ENTRY,
     FIXED,
     KIND,
     MODES,
@@ -32,12 +34,18 @@ from flex_dynamics.kernels.tree.kinematics import kinematics
 from flex_dynamics.kernels.tree.recursive_forward_dynamics import own_inertia
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def inverse_dynamics(table, body, coef, size, work, gravity, q, v, a, force):
     """force (n,) = M(q) a + C(q, v) v + gravity; springs and dampers are not in it."""
     w = carve(work, size)
     kinematics(table, body, coef, q, v, w, False)
     own_inertia(table, body, coef, q, v, w)
+    inverse_sweeps(table, body, gravity, v, a, w, force)
+
+
+@njit(**OPTIONS)
+def inverse_sweeps(table, body, gravity, v, a, w, force):
+    """force (n,) = M a + C v + gravity from what own_inertia left in w, which stays as it is."""
     _accelerations(table, body, gravity, a, w)
     first = table[0, ELASTIC]
     force[:] = 0.0
@@ -101,10 +109,10 @@ def _project(i, table, body, v, a, w, force):
                 s += w.phi[row + m, k] * f[k]
             force[start + m] += s
     elif kind == REVOLUTE or kind == PRISMATIC:
-        s = 0.0
+        s = body[i, ARMATURE] * a[at]
         for k in range(6):
             s += body[i, SCREW + k] * f[k]
-        force[at] = s
+        force[at] += s
     elif kind != FIXED:
         for m in range(3 if kind == PLANAR else 6):
             s = 0.0

@@ -25,6 +25,7 @@ from flex_dynamics.kernels.base.layout import (
     POINT,
     POSITION,
     PRISMATIC,
+    RATIO,
     REVOLUTE,
     ROTATION,
     SCREW,
@@ -65,7 +66,7 @@ def joint_pose(kind, body, q, at, R, p):
     for i in range(3):
         p[i] = body[POSITION + i]
     if kind == REVOLUTE:
-        set_rotation_about(ax, ay, az, q[at], body, R)
+        set_rotation_about(ax, ay, az, body[RATIO] * q[at], body, R)
         # The axis goes through POINT: p = p0 + R0 point - R point.
         for i in range(3):
             for j in range(3):
@@ -95,7 +96,7 @@ def joint_pose(kind, body, q, at, R, p):
             R[i, j] = body[ROTATION + 3 * i + j]
     if kind == PRISMATIC:
         for i in range(3):
-            p[i] += q[at] * (R[i, 0] * ax + R[i, 1] * ay + R[i, 2] * az)
+            p[i] += body[RATIO] * q[at] * (R[i, 0] * ax + R[i, 1] * ay + R[i, 2] * az)
 
 
 @njit(**OPTIONS)

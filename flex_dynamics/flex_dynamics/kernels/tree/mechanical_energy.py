@@ -4,6 +4,8 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    ARMATURE,
+    DOF,
     INERTIA,
     MASS,
     MODES,
@@ -15,6 +17,7 @@ from flex_dynamics.kernels.base.layout import (
     PARENT,
     ROTOR,
     ROTOR_AXIS,
+    Q,
 )
 from flex_dynamics.kernels.base.vector import address_of, load, shifted, spread, total
 from flex_dynamics.kernels.beam.beam_body import beam_fields, dot
@@ -87,6 +90,8 @@ def mechanical_energy(table, body, coef, gravity, q, v, R_world, p_world, w):
                 for k in range(3):
                     spin += body[i, ROTOR_AXIS + k] * w.V[table[i, PARENT], k]
             kinetic += 0.5 * body[i, ROTOR] * spin * spin
+        if table[i, DOF] == 1:
+            kinetic += 0.5 * body[i, ARMATURE] * v[table[i, Q]] * v[table[i, Q]]
         R = R_world[i]
         for j in range(3):
             height += gravity[j] * (mass * p_world[i, j] + R[j, 0] * c0 + R[j, 1] * c1

@@ -10,6 +10,7 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    ARMATURE,
     ELASTIC,
     FIXED,
     KIND,
@@ -125,8 +126,8 @@ def solve_sweeps(table, body, coef, force, diagonal, by_damping, by_stiffness, g
                 bad = elastic_joint_pivot(i, table, body, force, diagonal, by_damping,
                                           by_stiffness, w, A)
             else:
-                bad = eliminate_joint(shifted(address_of(body[i]), SCREW), at, force, diagonal, A,
-                                      shifted(w.U, ROW * i), w.D[i])
+                bad = eliminate_joint(shifted(address_of(body[i]), SCREW), at, body[i, ARMATURE],
+                                      force, diagonal, A, shifted(w.U, ROW * i), w.D[i])
         if bad:
             return bad
         if parent < 0:

@@ -5,12 +5,12 @@ from numba import njit
 
 from flex_dynamics.kernels.base.finite import BAD_INPUT, LARGEST, LARGEST_POSITION, finite
 from flex_dynamics.kernels.base.handle import open_handle
-from flex_dynamics.kernels.base.layout import OPTIONS
+from flex_dynamics.kernels.base.layout import ENTRY
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
 from flex_dynamics.kernels.tree.recursive_forward_dynamics import forward_dynamics
 
 
-@njit(**OPTIONS)
+@njit(**ENTRY)
 def accelerations(handle, q, v, tau, external, a):
     """a (n,) = M^-1 (B tau + external - K q - D v - friction - bias); external (n,) or empty.
 

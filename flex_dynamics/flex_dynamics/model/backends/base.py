@@ -19,7 +19,7 @@ class Backend(Protocol):
     data: scratch memory of the calling thread. Arrays that are returned are new.
     """
 
-    name: str                  # 'recursive', 'linear' or 'exported'
+    name: str                  # 'recursive', 'coupled', 'linear' or 'exported'
 
     def rebuilt(self, assembly: Assembly) -> Backend:
         """The same kind of backend for other payloads, gravity or sections."""

@@ -8,12 +8,16 @@ from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base.finite import BAD_INPUT
-from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, prepare
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, AtFirstCall
 from flex_dynamics.kernels.tree.composite_mass_matrix import mass_and_coriolis
 from flex_dynamics.kernels.tree.inverse_dynamics import inverse_dynamics
 from flex_dynamics.kernels.tree.state_dynamics import accelerations
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.data import Data
+
+FORWARD_DYNAMICS = AtFirstCall(accelerations, HANDLE, *5 * [NUMBERS])
+MASS_AND_CORIOLIS = AtFirstCall(mass_and_coriolis, HANDLE, NUMBERS, NUMBERS, MATRIX, MATRIX,
+                                NUMBERS)
 
 
 class RecursiveBackend:
@@ -22,8 +26,6 @@ class RecursiveBackend:
     name = 'recursive'
 
     def __init__(self, assembly: Assembly) -> None:
-        prepare(accelerations, HANDLE, *5 * [NUMBERS])
-        prepare(mass_and_coriolis, HANDLE, NUMBERS, NUMBERS, MATRIX, MATRIX, NUMBERS)
         self._assembly = assembly
         self._n = len(assembly.names)
 
@@ -43,7 +45,7 @@ class RecursiveBackend:
                  data: Data) -> tuple[Array, Array, Array]:
         n = self._n
         mass, coriolis, weight = np.empty((n, n)), np.empty((n, n)), np.empty(n)
-        mass_and_coriolis(data.handle, q, v, mass, coriolis, weight)
+        MASS_AND_CORIOLIS.call(data.handle, q, v, mass, coriolis, weight)
         return mass, coriolis, weight
 
     def inertial_force(self, q: Array, v: Array, a: Array,
@@ -57,7 +59,7 @@ class RecursiveBackend:
     def forward_dynamics(self, q: Array, v: Array, tau: Array,
                          external: Array, data: Data) -> Array:
         acceleration = np.empty(self._n)
-        status = accelerations(data.handle, q, v, tau, external, acceleration)
+        status = FORWARD_DYNAMICS.call(data.handle, q, v, tau, external, acceleration)
         if status > 0:
             self._refuse_pivot(status, q, data)
         return acceleration
@@ -66,7 +68,7 @@ class RecursiveBackend:
                                data: Data) -> Array | None:
         acceleration, status = np.empty(self._n), BAD_INPUT
         try:
-            status = accelerations(data.handle, q, v, tau, NO_FORCE, acceleration)
+            status = FORWARD_DYNAMICS.call(data.handle, q, v, tau, NO_FORCE, acceleration)
         except Exception:      # numba's, of several kinds, about arrays of other types
             return None
         return None if status else acceleration

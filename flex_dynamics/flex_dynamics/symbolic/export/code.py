@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import sympy
 
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.symbolic.export.printing import Infix, Printed, printed
@@ -51,8 +52,9 @@ static double stumpff(int order, double s)
 
 
 def _place(name: str) -> str:
-    letter, number = SYMBOL.fullmatch(name).groups()  # type: ignore[union-attr]
-    return f'{letter}[{int(number) - 1}]'
+    """A symbol in code: an element of q or v, or a parameter, which is a constant."""
+    found = SYMBOL.fullmatch(name)
+    return f'{found[1]}[{int(found[2]) - 1}]' if found else name
 
 
 def harmless(name: str) -> str:
@@ -85,16 +87,30 @@ def _assignments(equations: Equations, lines: Printed, matrix: str, vector: str)
     return out
 
 
+def _constants(equations: Equations, written: Callable[[sympy.Expr], str],
+               ) -> list[tuple[str, np.ndarray]]:
+    """K, D and B as arrays of text; '0' for zeros. written: expressions of parameters as code."""
+    out = []
+    for name, matrix in (('K', equations.K_numbers), ('D', equations.D_numbers),
+                         ('B', equations.B_numbers)):
+        texts = np.array([[repr(float(x)) if x else '0' for x in row] for row in matrix], object)
+        if name == 'K' and equations.K_symbols is not None:
+            texts[:] = [[written(x) for x in row] for row in equations.K_symbols.tolist()]
+        out.append((name, texts))
+    return out
+
+
 def python_code(equations: Equations, name: str = 'terms') -> str:
-    """A module of one function (q, v) -> M, C, g. q and v (n,), or (n, k) for k states at once;
-    then M and C are (n, n, k) and g is (n, k)."""
+    """A module of two functions: (q, v) -> M, C, g, and () -> K, D, B. q and v (n,), or (n, k) for
+    k states at once; then M and C are (n, n, k) and g is (n, k)."""
     lines = _printed(equations)
     n = equations.n
-    head = ['"""' + equations.title + '.', '', *legend(equations), '"""',
-            'import numpy as np', 'from numpy import cos, sin', '']
+    head = ['"""' + equations.title + '.', '', *legend(equations), '"""']
+    imports = ['import numpy as np', 'from numpy import cos, sin', '']
     if any('stumpff(' in text for _, text in lines.definitions):
-        head = [*head[:-3], 'import math', '', *head[-3:], '',
-                *inspect.getsource(stumpff).splitlines(), '']
+        imports = ['import math', '', *imports, '', *inspect.getsource(stumpff).splitlines(), '']
+    head += [*imports, *(f'{symbol} = {value!r}'
+                         for symbol, value in equations.parameters.items())]
     body = [f'    {symbol} = {text}' for symbol, text in lines.definitions]
     body += [f'    {text}' for text in _assignments(equations, lines, '{name}[{row}, {column}]',
                                                     '{name}[{at}]')]
@@ -103,11 +119,25 @@ def python_code(equations: Equations, name: str = 'terms') -> str:
         '    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)',
         f'    M = np.zeros(({n}, {n}, *q.shape[1:]))',
         '    C = np.zeros_like(M)', f'    g = np.zeros(({n}, *q.shape[1:]))', *body,
-        '    return M, C, g', ''])
+        '    return M, C, g', '', '', *_python_constants(equations), ''])
+
+
+def _python_constants(equations: Equations) -> list[str]:
+    """A function that returns K, D and B."""
+    body = []
+    for name, texts in _constants(equations, sympy.pycode):
+        body.append(f'    {name} = np.zeros({texts.shape})')
+        body += [f'    {name}[{i}, {j}] = {texts[i, j]}'
+                 for i, j in zip(*np.nonzero(texts != '0'))]
+    n, inputs = equations.B_numbers.shape
+    return ['def constant_terms():',
+            f'    """K, D ({n}, {n}) and B ({n}, {inputs}), the same at every state."""',
+            *body, '    return K, D, B']
 
 
 def c_code(equations: Equations, name: str = 'terms') -> str:
-    """C99, no allocation: void terms(q, v, M, C, g), matrices by rows."""
+    """C99, no allocation: void terms(q, v, M, C, g) and void constant_terms(K, D, B), matrices by
+    rows."""
     lines = _printed(equations)
     n = equations.n
     parts, kept = _parts(lines.definitions, _assignments(
@@ -120,13 +150,27 @@ def c_code(equations: Equations, name: str = 'terms') -> str:
         calls.append(f'    part{k}(q, v, s, M, C, g);')
     comment = [f'/* {equations.title}.', *(f'   {line}' for line in legend(equations)), '*/']
     return '\n'.join([
-        *comment, '#include <math.h>', '#include <string.h>', '', helper, *functions,
+        *comment, '#include <math.h>', '#include <string.h>', '',
+        *(f'static const double {symbol} = {value!r};'
+          for symbol, value in equations.parameters.items()), helper, *functions,
         f'/* M, C ({n} x {n}, by rows) and g ({n}) at q, v ({n}). */',
         f'void {name}(const double *q, const double *v, double *M, double *C, double *g)', '{',
         f'    memset(M, 0, {n * n} * sizeof(double));',
         f'    memset(C, 0, {n * n} * sizeof(double));',
         f'    memset(g, 0, {n} * sizeof(double));', f'    double s[{max(kept, 1)}];', *calls, '}',
-        ''])
+        '', *_c_constants(equations), ''])
+
+
+def _c_constants(equations: Equations) -> list[str]:
+    """A function that writes K, D and B."""
+    n, inputs = equations.B_numbers.shape
+    body = []
+    for name, texts in _constants(equations, sympy.ccode):
+        body.append(f'    memset({name}, 0, {texts.size} * sizeof(double));')
+        body += [f'    {name}[{at}] = {texts.ravel()[at]};'
+                 for at in np.flatnonzero(texts != '0')]
+    return [f'/* K, D ({n} x {n}) and B ({n} x {inputs}), by rows: the same at every state. */',
+            'void constant_terms(double *K, double *D, double *B)', '{', *body, '}']
 
 
 def _parts(definitions: list[tuple[str, str]], assignments: list[str],

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from flex_dynamics.symbolic.expressions.tape import Scalar, Tape
+from flex_dynamics.symbolic.expressions.tape import INVERSE, Scalar, Tape
 
 SUM, PRODUCT, ATOM = 1, 2, 3
 LONGEST = 1500                            # characters of an expression before its parts get names
@@ -33,6 +33,8 @@ class Infix:
         return f't{index}'
 
     def symbol(self, name: str) -> Text:
+        if name.endswith(INVERSE):
+            return Text(f'1/{self._symbol(name.removesuffix(INVERSE))}', PRODUCT)
         return Text(self._symbol(name), ATOM)
 
     def number(self, value: float) -> Text:
@@ -63,8 +65,12 @@ class Latex(Infix):
     """LaTeX; numbers with `digits` digits."""
 
     def __init__(self, digits: int = 6) -> None:
-        super().__init__(lambda name: f'{_letter(name)}_{{{name[1:]}}}')
+        super().__init__(latex_symbol)
         self._digits = digits
+
+    def symbol(self, name: str) -> Text:
+        text = latex_symbol(name.removesuffix(INVERSE))
+        return Text(f'{text}^{{-1}}' if name.endswith(INVERSE) else text, ATOM)
 
     def name(self, index: int) -> str:
         return f't_{{{index}}}'
@@ -89,8 +95,13 @@ class Latex(Infix):
         return Text(rf'c_{{{order}}}({a.text})', ATOM)
 
 
-def _letter(name: str) -> str:
-    return r'\dot q' if name[0] == 'v' else name[0]
+def latex_symbol(name: str) -> str:
+    """q1, v1 and m_link2 in LaTeX."""
+    letter, mark, owner = name.partition('_')
+    if not mark:
+        return rf'\dot q_{{{name[1:]}}}' if name[0] == 'v' else f'{name[0]}_{{{name[1:]}}}'
+    shown = owner.replace('_', r'\_')
+    return rf'{letter}_{{\mathrm{{{shown}}}}}'
 
 
 def _lone(text: str) -> bool:

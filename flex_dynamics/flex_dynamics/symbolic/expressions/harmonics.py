@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import sympy
 
-from flex_dynamics.symbolic.expressions.sympy_expressions import number, stumpff
-from flex_dynamics.symbolic.expressions.tape import Tape
+from flex_dynamics.symbolic.expressions.sympy_expressions import number, stumpff, symbol
+from flex_dynamics.symbolic.expressions.tape import INVERSE, Tape
 
 Angle = tuple[tuple[str, float], ...]     # (symbol, factor), sorted; () is none
 Term = tuple[tuple[str, ...], Angle, bool]   # symbols of the monomial, angle, whether sine
@@ -29,6 +29,7 @@ class Harmonics:
         self._symbols: dict[str, sympy.Expr] = {}      # and the functions that are none of angles
         self._turns: dict[tuple[Angle, bool], sympy.Expr] = {}
         self._values: dict[int, object] = {}
+        self._inverses = any(name.endswith(INVERSE) for name in tape.symbols)
 
     def expression(self, result) -> sympy.Expr | None:
         """A tape's result in this form, or None if time or terms ran out."""
@@ -58,6 +59,8 @@ class Harmonics:
                 raise _GivenUp
             for (other, turn, sinus), y in b.items():
                 product = tuple(sorted(monomial + other))
+                if self._inverses:
+                    product = _cancelled(product)
                 for factor, combined, is_sine in _product(angle, sine, turn, sinus):
                     key = (product, combined, is_sine)
                     out[key] = out.get(key, 0.0) + factor * x * y
@@ -69,11 +72,19 @@ class Harmonics:
     def _turn(self, angle: Sum, sine: bool) -> Sum:
         linear = []
         for (monomial, inner, _), factor in angle.items():
-            if len(monomial) != 1 or inner:
+            # an angle may be divided by a length that is a symbol: q4/L is then one quantity
+            if not monomial or inner or len(monomial) > 1 and not self._inverses:
                 return self._opaque((sympy.sin if sine else sympy.cos)(self.written(angle)))
-            linear.append((monomial[0], factor))
+            linear.append((self._quantity(monomial), factor))
         sign, key = _upright(tuple(sorted(linear)))
         return {((), key, sine): sign if sine else 1.0}
+
+    def _quantity(self, monomial: tuple[str, ...]) -> str:
+        """The name of a product of symbols as one."""
+        name = '*'.join(monomial)
+        if name not in self._symbols:
+            self._symbols[name] = sympy.Mul(*map(self._symbol, monomial))
+        return name
 
     def _stumpff(self, order: int, s: Sum) -> Sum:
         return self._opaque(stumpff(order, self.written(s)))
@@ -92,7 +103,7 @@ class Harmonics:
 
     def _symbol(self, name: str) -> sympy.Expr:
         if name not in self._symbols:
-            self._symbols[name] = sympy.Symbol(name, real=True)
+            self._symbols[name] = symbol(name)
         return self._symbols[name]
 
     def _turned(self, angle: Angle, sine: bool) -> sympy.Expr:
@@ -100,6 +111,16 @@ class Harmonics:
             turn = sympy.Add(*(number(f) * self._symbol(name) for name, f in angle))
             self._turns[angle, sine] = (sympy.sin if sine else sympy.cos)(turn)
         return self._turns[angle, sine]
+
+
+def _cancelled(monomial: tuple[str, ...]) -> tuple[str, ...]:
+    """A sorted monomial without the products of a symbol and its inverse."""
+    left = list(monomial)
+    for name in monomial:
+        if name.endswith(INVERSE) and name.removesuffix(INVERSE) in left:
+            left.remove(name)
+            left.remove(name.removesuffix(INVERSE))
+    return tuple(left)
 
 
 def length(terms: Sum) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import sympy
 
 from flex_dynamics.symbolic.expressions import stumpff as numeric
-from flex_dynamics.symbolic.expressions.tape import Tape
+from flex_dynamics.symbolic.expressions.tape import INVERSE, Tape
 
 
 class stumpff(sympy.Function):
@@ -37,6 +37,12 @@ def number(value: float):
     return sympy.Integer(int(value)) if value == int(value) else sympy.Float(value)
 
 
+def symbol(name: str) -> sympy.Expr:
+    """A symbol of a tape."""
+    whole = sympy.Symbol(name.removesuffix(INVERSE), real=True)
+    return 1 / whole if name.endswith(INVERSE) else whole
+
+
 OPERATIONS: dict[str, Callable] = {
     '+': lambda a, b: a + b, '-': lambda a, b: a - b, '*': lambda a, b: a * b,
     'sin': sympy.sin, 'cos': sympy.cos, 'stumpff': stumpff}
@@ -53,7 +59,7 @@ def expressions(tape: Tape, results: list, values: dict | None = None,
     def plain(op: str) -> Callable:
         return lambda a, b: (OPERATIONS if time.monotonic() < until else AS_IT_STANDS)[op](a, b)
 
-    return tape.read(results, lambda name: sympy.Symbol(name, real=True), number,
+    return tape.read(results, symbol, number,
                      {**OPERATIONS, **{op: plain(op) for op in AS_IT_STANDS}}, values)
 
 

@@ -13,6 +13,7 @@ from flex_dynamics.errors import DynamicsError
 from flex_dynamics.symbolic.expressions.stumpff import stumpff
 
 NUMBER = (int, float)
+INVERSE = '^-1'      # ends the name of a symbol that is one divided by another
 
 
 class Scalar:
@@ -124,6 +125,8 @@ class Tape:
             return self.multiply(a.a, self.multiply(a.b, b))
         if b.op == '*' and isinstance(b.a, NUMBER):
             return self.multiply(b.a, self.multiply(a, b.b))
+        if a.op == b.op == 'symbol' and (a.a == b.a + INVERSE or b.a == a.a + INVERSE):
+            return 1.0
         return self._line('*', a, b) if a.index <= b.index else self._line('*', b, a)
 
     def sin(self, a):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_dynamics.kernels.base import layout
 from flex_dynamics.symbolic.methods.problem import Problem
 from flex_dynamics.symbolic.methods.shape_integrals import stiffness
 
@@ -37,3 +38,13 @@ def input_matrix(problem: Problem) -> np.ndarray:
             turns = body.fields.rotation_first(np.zeros(1))[0]
             B[list(body.amplitudes), body.coordinates[0]] = body.axis @ turns
     return B
+
+
+def add_reflected_inertia(problem: Problem, M: np.ndarray) -> None:
+    """M (n, n) += the inertia of motors (<motor>), which is constant: no other term has it."""
+    packed = problem.model.assembly.packed
+    for body in problem.bodies:
+        inertia = float(packed.body[body.index, layout.ARMATURE])
+        if inertia:
+            k = body.coordinates[0]
+            M[k, k] = M[k, k] + inertia

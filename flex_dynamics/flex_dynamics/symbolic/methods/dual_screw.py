@@ -25,8 +25,9 @@ from flex_dynamics.symbolic.expressions.vectors import (
     to_child,
     twist_cross,
 )
+from flex_dynamics.symbolic.methods.bodies import Body
 from flex_dynamics.symbolic.methods.lagrange import Progress
-from flex_dynamics.symbolic.methods.problem import Body, Problem
+from flex_dynamics.symbolic.methods.problem import Problem
 
 
 @dataclass

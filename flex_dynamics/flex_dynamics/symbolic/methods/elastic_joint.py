@@ -14,22 +14,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from flex_description.math import quaternion_from_rotation
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base import layout
-from flex_dynamics.papers.vector_parameters import quaternion_from_rotation
 from flex_dynamics.symbolic.expressions.tape import Scalar
 from flex_dynamics.symbolic.expressions.vectors import clean, cross, scalars, times
+from flex_dynamics.symbolic.methods.bodies import Body
 from flex_dynamics.symbolic.methods.lagrange import Progress
-from flex_dynamics.symbolic.methods.problem import Body, Problem
+from flex_dynamics.symbolic.methods.problem import Problem
 
 SUPPORTED_JOINTS = (layout.FIXED, layout.REVOLUTE, layout.PRISMATIC)
 
 
 @dataclass
 class Frame:
-    """A link in the base's axes: orientation (w, d), origin p, and velocities without qdd."""
+    """A link in the base's axes: orientation (d, root), origin p, and velocities without qdd."""
 
-    parameter: np.ndarray                 # (4,) root and d of the second chart
+    parameter: np.ndarray                 # (4,) d and root of the second chart: x, y, z, w
     p: np.ndarray
     omega: np.ndarray
     u: np.ndarray                         # velocity of the body's point at the base's origin
@@ -86,22 +87,22 @@ def _check(problem: Problem) -> None:
 
 def _base() -> Frame:
     parameter = scalars(4)
-    parameter[0] = 1.0
+    parameter[3] = 1.0
     return Frame(parameter, *(scalars(3) for _ in range(5)))
 
 
 def compose(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """<p, q> of (root, d): (67), (70)."""
+    """<p, q> of (d, root): (67), (70)."""
     out = scalars(4)
-    out[0] = p[0] * q[0] - p[1:] @ q[1:]
-    out[1:] = p[0] * q[1:] + q[0] * p[1:] + times(p[1:], q[1:])
+    out[3] = p[3] * q[3] - p[:3] @ q[:3]
+    out[:3] = p[3] * q[:3] + q[3] * p[:3] + times(p[:3], q[:3])
     return out
 
 
 def rotation(parameter: np.ndarray) -> np.ndarray:
     """O'(d) = I + 2 (root + d^x) d^x: (69)."""
-    skew = cross(parameter[1:])
-    return np.eye(3) + 2.0 * (parameter[0] * skew + skew @ skew)
+    skew = cross(parameter[:3])
+    return np.eye(3) + 2.0 * (parameter[3] * skew + skew @ skew)
 
 
 def _link(problem: Problem, body: Body, parent: Frame, above: int | None) -> tuple[Frame, Moving]:
@@ -117,8 +118,8 @@ def _link(problem: Problem, body: Body, parent: Frame, above: int | None) -> tup
             delta = axis
             half = 0.5 * q
             turn = scalars(4)
-            turn[0] = problem.tape.cos(half)
-            turn[1:] = problem.tape.sin(half) * body.axis.astype(object)
+            turn[3] = problem.tape.cos(half)
+            turn[:3] = problem.tape.sin(half) * body.axis.astype(object)
             parameter = compose(parameter, turn)
         else:
             tau, p = axis, p + q * axis

@@ -9,9 +9,11 @@ of (22), (24) is not. Order 'first' is the paper's; 'second' adds foreshortening
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from flex_dynamics.build.beam_fields import BeamFields, SectionFields
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.symbolic.expressions.tape import Scalar
 from flex_dynamics.symbolic.expressions.vectors import (
@@ -21,7 +23,8 @@ from flex_dynamics.symbolic.expressions.vectors import (
     scalars,
     to_child,
 )
-from flex_dynamics.symbolic.methods.problem import Body, Problem
+from flex_dynamics.symbolic.methods.bodies import Body
+from flex_dynamics.symbolic.methods.problem import Problem
 from flex_dynamics.symbolic.methods.shape_integrals import mass_block, shape_integrals
 
 Columns = dict[int, np.ndarray]           # coordinate to column of a Jacobian
@@ -39,15 +42,21 @@ def lagrange(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarr
         J, fall = _motion(problem, body, jacobians, falls)
         jacobians.append(J)
         falls.append(fall)
+        named = problem.parameters
         if body.has_inertia:
-            _add(M, g, rigid_inertia(body.mass, body.moment, body.inertia), J, fall)
+            inertia = ((body.mass, body.moment, body.inertia) if named is None
+                       else named.inertia(body))
+            _add(M, g, rigid_inertia(*inertia), J, fall)
         if body.is_beam and body.fields is not None:
             eta = [problem.q[k] for k in body.amplitudes]
-            block = mass_block(shape_integrals(body.fields), eta)
+            units = None if named is None else named.beam(body)
+            block = mass_block(shape_integrals(body.fields, named is not None), eta, units)
             _add(M, g, block, _with_own(J, body.amplitudes), _longer(fall, len(eta)))
         if body.motor is not None:
             carrier = jacobians[body.parent] if body.parent >= 0 else {}
-            _add_rotor(M, body, carrier)
+            rotor = (body.rotor if named is None else
+                     named.symbol('Jm', body.name, body.rotor))
+            _add_rotor(M, body, rotor, carrier)
     return M, christoffel(problem, M, progress), g
 
 
@@ -95,22 +104,49 @@ def _motion(problem: Problem, body: Body, jacobians: list[Columns], falls: list[
 def _section(problem: Problem, body: Body):
     """Pose of a beam's section in the beam, and its screws per amplitude: [Jr dtheta; R' dr]."""
     assert body.fields is not None
-    section = body.fields.at(np.array([body.section_x]))
+    section = _without_rounding(body.fields, body.section_x)
     eta = [problem.q[k] for k in body.amplitudes]
     modes = range(len(eta))
-    r, theta = section.r0[0].astype(object), scalars(3)
+    units = None if problem.parameters is None else problem.parameters.beam(body)
+
+    def scaled(number: float, dimension: int, *monomial: int):
+        """A coefficient of a length (dimension 1) or an angle (0), with the symbol L."""
+        if units is None:
+            return float(number)
+        return units.scaled(float(number), dimension - units.bending(monomial))
+
+    r, theta = scalars(3), scalars(3)
+    r[:] = [scaled(x, 1) for x in section.r0[0]]
     dr, dtheta = scalars((3, len(eta))), scalars((3, len(eta)))
-    for first, second, value, slope in ((clean(section.r1[0]), clean(section.r2[0]), r, dr),
-                                        (clean(section.t1[0]), clean(section.t2[0]), theta,
-                                         dtheta)):
+    for dimension, first, second, value, slope in (
+            (1, section.r1[0], section.r2[0], r, dr),
+            (0, section.t1[0], section.t2[0], theta, dtheta)):
         for axis in range(3):
             for i in modes:
-                curved = sum((second[axis, i, j] * eta[j] for j in modes), 0.0)
-                value[axis] = value[axis] + (first[axis, i] + curved) * eta[i]
-                slope[axis, i] = first[axis, i] + 2.0 * curved
+                linear = scaled(first[axis, i], dimension, i)
+                curved = sum((scaled(second[axis, i, j], dimension, i, j) * eta[j]
+                              for j in modes), 0.0)
+                slope[axis, i] = linear + 2.0 * curved
+                value[axis] = value[axis] + linear * eta[i]
+                for j in range(i, len(eta)):      # second is symmetric: each product once
+                    factor = (1.0 if i == j else 2.0) * second[axis, i, j]
+                    value[axis] = value[axis] + scaled(factor, dimension, i, j) * (eta[i] * eta[j])
     R, jacobian = exponential(problem.tape, theta)
     turns, moves = jacobian @ dtheta, R.T @ dr
     return R, r, [np.concatenate((turns[:, i], moves[:, i])) for i in modes]
+
+
+def _without_rounding(fields: BeamFields, x: float) -> SectionFields:
+    """Fields at x with zeros for what is rounding against the same shapes anywhere on the beam: a
+    section at the clamped end neither moves nor turns."""
+    along = fields.at(np.linspace(0.0, fields.flexible.length, 17))
+    here = fields.at(np.array([x]))
+    parts = {}
+    for name in ('r1', 'r2', 't1', 't2'):
+        values = clean(getattr(here, name))
+        sizes = np.abs(getattr(along, name)).max(axis=(0, 1))
+        parts[name] = np.where(np.abs(values) <= 1e-14 * sizes, 0.0, values)
+    return replace(here, **parts)
 
 
 def _with_own(J: Columns, amplitudes: tuple[int, ...]) -> Columns:
@@ -139,7 +175,7 @@ def _add(M: np.ndarray, g: np.ndarray, inertia: np.ndarray, J: Columns, fall: np
                 M[b, a] = M[a, b]
 
 
-def _add_rotor(M: np.ndarray, body: Body, carrier: Columns) -> None:
+def _add_rotor(M: np.ndarray, body: Body, rotor: Scalar | float, carrier: Columns) -> None:
     """A rotor spins with its carrier: 1/2 I (axis . omega + motor speed)^2."""
     motor = body.motor
     assert motor is not None
@@ -148,7 +184,7 @@ def _add_rotor(M: np.ndarray, body: Body, carrier: Columns) -> None:
     for b in spin:
         for a in spin:
             if a <= b:
-                M[a, b] = M[a, b] + body.rotor * (spin[a] * spin[b])
+                M[a, b] = M[a, b] + rotor * (spin[a] * spin[b])
                 M[b, a] = M[a, b]
 
 

@@ -4,58 +4,30 @@ Coordinates are those of the Model, in its order: q1 ... qn, and speeds v1 ... v
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.model.model import Model
 from flex_dynamics.symbolic.expressions.tape import Scalar, Tape
 from flex_dynamics.symbolic.expressions.vectors import clean, exponential, scalars, turn_about
-
-
-@dataclass(frozen=True)
-class Body:
-    """A node of the tree. Numbers are in the node's axes, but rotor_axis, in the parent's."""
-
-    index: int
-    name: str
-    parent: int
-    kind: int
-    coordinates: tuple[int, ...]          # of its joint
-    motor: int | None
-    amplitudes: tuple[int, ...]           # of its beam, or of the beam that it is a section of
-    rotation: np.ndarray
-    position: np.ndarray
-    axis: np.ndarray
-    point: np.ndarray
-    plane: np.ndarray
-    mass: float
-    moment: np.ndarray
-    inertia: np.ndarray
-    rotor: float
-    rotor_axis: np.ndarray
-    fields: BeamFields | None             # of its beam, or of the beam that it is a section of
-    section_x: float
-
-    @property
-    def is_beam(self) -> bool:
-        return self.fields is not None and self.kind != layout.ON_BEAM
-
-    @property
-    def has_inertia(self) -> bool:
-        return self.mass > 0.0 or bool(np.trace(self.inertia) > 0.0)
+from flex_dynamics.symbolic.methods.bodies import Body
+from flex_dynamics.symbolic.methods.named_parameters import NamedParameters
 
 
 class Problem:
-    """The robot of a model on a tape: symbols q and v (n,), and its bodies in tree order."""
+    """The robot of a model on a tape: symbols q and v (n,), and its bodies in tree order.
 
-    def __init__(self, model: Model, tape: Tape) -> None:
+    named: masses, lengths and stiffnesses are symbols, too, in `parameters`, which is else None.
+    """
+
+    def __init__(self, model: Model, tape: Tape, named: bool = False) -> None:
         self.model, self.tape = model, tape
         n = model.n
         self.n, self.names = n, model.names
+        self.parameters = NamedParameters(tape) if named else None
         self.gravity = clean(model.gravity)
+        if self.parameters is not None:
+            self.gravity = self.parameters.gravity(self.gravity)
         self.q = [tape.symbol(f'q{k + 1}') for k in range(n)]
         self.v = [tape.symbol(f'v{k + 1}') for k in range(n)]
         self.first_elastic = model.assembly.packed.first_elastic
@@ -81,7 +53,8 @@ class Problem:
         """R (3, 3) and p (3,) of a node in its parent, and the screws (6,) of its coordinates in
         its own axes, [angular; linear] at its origin."""
         tape, R0 = self.tape, body.rotation.astype(object)
-        p = body.position.astype(object)
+        p = (body.position.astype(object) if self.parameters is None
+             else self.parameters.position(body))
         q = [self.q[k] for k in body.coordinates]
         if body.kind == layout.REVOLUTE:
             R = R0 @ turn_about(tape, body.axis, q[0])

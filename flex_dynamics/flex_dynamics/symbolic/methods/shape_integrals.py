@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from flex_dynamics.build.beam_fields import LEVI_CIVITA, BeamFields
 from flex_dynamics.build.quadrature import beam_stations
 from flex_dynamics.symbolic.expressions.vectors import scalars
 
+if TYPE_CHECKING:
+    from flex_dynamics.symbolic.methods.named_parameters import BeamUnits
+
 Monomial = tuple[int, ...]                # indices of amplitudes, rising; () is 1
 ROTARY_DEGREE = 4                         # in the amplitudes, as the axis' own products have ...
 MANY_MODES = 8                            # ... and half of it for beams with more shapes than this
@@ -31,17 +35,18 @@ MANY_MODES = 8                            # ... and half of it for beams with mo
 
 @dataclass(frozen=True)
 class ShapeIntegrals:
-    """m kg, s (a, 3) kg m, W (a, b, 3, 3) kg m2 over the monomials; rotary inertia, kg m2, by
-    entry of the beam's block and monomial."""
+    """m kg, s (a, 3) kg m, W (a, b, 3, 3) kg m2 over the monomials; rotary inertia: its name, its
+    whole, kg m2, and its parts by entry of the beam's block and monomial."""
 
     monomials: list[Monomial]
     mass: float
     s: np.ndarray
     W: np.ndarray
-    rotary: dict[tuple[int, int], dict[Monomial, float]]
+    rotary: list[tuple[str, float, dict[tuple[int, int], dict[Monomial, float]]]]
 
 
-def shape_integrals(fields: BeamFields) -> ShapeIntegrals:
+def shape_integrals(fields: BeamFields, by_axis: bool = False) -> ShapeIntegrals:
+    """by_axis: the rotary inertias of bending about y and z apart, as they are given apart."""
     modes = fields.n_modes
     monomials: list[Monomial] = [(), *((i,) for i in range(modes))]
     monomials += [(i, j) for i in range(modes) for j in range(i, modes)]
@@ -58,7 +63,17 @@ def shape_integrals(fields: BeamFields) -> ShapeIntegrals:
     sizes = np.sqrt(np.einsum('aaii->a', W))
     W[np.abs(W) <= 1e-14 * (sizes[:, None] * sizes)[..., None, None]] = 0.0
     moments[np.abs(moments) <= 1e-14 * np.sqrt(mass) * sizes[:, None]] = 0.0
-    return ShapeIntegrals(monomials, mass, moments, W, rotary_parts(fields))
+    inertia = stations.inertia
+    shares = [('J', inertia)]
+    if by_axis:
+        about_y, about_z = inertia[:, 1], inertia[:, 2]
+        if not np.allclose(about_y, about_z, rtol=1e-12, atol=0.0):
+            none = np.zeros_like(about_y)
+            shares = [('Jy', np.column_stack((about_y, about_y, none))),
+                      ('Jz', np.column_stack((about_z, none, about_z)))]
+    rotary = [(name, float(stations.weights @ share.max(axis=1)), rotary_parts(fields, share))
+              for name, share in shares]
+    return ShapeIntegrals(monomials, mass, moments, W, rotary)
 
 
 def stiffness(fields: BeamFields) -> np.ndarray:
@@ -78,8 +93,11 @@ def stiffness(fields: BeamFields) -> np.ndarray:
     return K
 
 
-def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, float]]:
+def rotary_parts(fields: BeamFields, inertia: np.ndarray,
+                 ) -> dict[tuple[int, int], dict[Monomial, float]]:
     """Rotary inertia of a beam, entries (row, column) of its block, as polynomials.
+
+    inertia: (k, 3) kg m about the axes of the sections at the beam's Gauss stations.
 
     A section turns with R'w + Jr(theta) theta' in its own axes, R = exp(theta). R' and Jr are
     series in [theta], and theta is of second degree in the amplitudes; products are kept up to
@@ -108,7 +126,7 @@ def rotary_parts(fields: BeamFields) -> dict[tuple[int, int], dict[Monomial, flo
         slope = {(): at.t1[..., k]} | {(j,): 2.0 * at.t2[..., k, j] for j in modes
                                        if at.t2[..., k, j].any()}
         columns[6 + k] = _product(jacobian, slope, degree, lambda a, b: (a @ b[..., None])[..., 0])
-    weight = stations.weights[:, None] * stations.inertia
+    weight = stations.weights[:, None] * inertia
     sizes = {c: math.sqrt(np.sum(weight * column[()] ** 2)) for c, column in columns.items()}
     parts = {}
     for row, left in columns.items():
@@ -151,18 +169,37 @@ class Polynomials:
                 total = total + coefficients[indices] * self.monomial(indices)
         return total
 
+    def sum_with_units(self, terms: dict[Monomial, tuple[float, float, Any]]):
+        """The same of coefficients that are (value, value of their symbols, symbols): what has
+        the same symbols is summed first."""
+        groups: dict[Any, dict[Monomial, float]] = defaultdict(dict)
+        for monomial, (value, scale, symbols) in terms.items():
+            if value != 0.0:
+                groups[symbols][monomial] = value / scale
+        return sum((symbols * self.sum(group) for symbols, group in groups.items()), 0.0)
 
-def mass_block(integrals: ShapeIntegrals, amplitudes: list) -> np.ndarray:
-    """Inertia (6 + m, 6 + m) of a beam for its twist and its amplitudes' speeds."""
+
+Table = dict[tuple[int, int], dict[Monomial, float]]
+
+
+def mass_block(integrals: ShapeIntegrals, amplitudes: list,
+               units: BeamUnits | None = None) -> np.ndarray:
+    """Inertia (6 + m, 6 + m) of a beam for its twist and its amplitudes' speeds.
+
+    units: the symbols in which to write it; None: numbers.
+    """
     modes = len(amplitudes)
-    parts: dict[tuple[int, int], dict[Monomial, float]] = defaultdict(lambda: defaultdict(float))
+    tables: dict[str, Table] = defaultdict(lambda: defaultdict(lambda: defaultdict(float)))
+    totals = {'m': integrals.mass}
 
-    def put(row: int, column: int, monomial: Monomial, value: float) -> None:
-        parts[min(row, column), max(row, column)][monomial] += value
+    def put(row: int, column: int, monomial: Monomial, value: float, name: str = 'm') -> None:
+        tables[name][min(row, column), max(row, column)][monomial] += value
 
-    for (row, column), entry in integrals.rotary.items():
-        for monomial, value in entry.items():
-            put(row, column, monomial, value)
+    for name, total, rotary in integrals.rotary:
+        totals[name] = total
+        for (row, column), entry in rotary.items():
+            for monomial, value in entry.items():
+                put(row, column, monomial, value, 'm' if units is None else name)
     for a, left in enumerate(integrals.monomials):
         for axis in range(3):
             # [S]^x between angular and linear velocity, dS/deta between linear velocity and speed
@@ -189,14 +226,21 @@ def mass_block(integrals: ShapeIntegrals, amplitudes: list) -> np.ndarray:
                     if l <= k:
                         put(6 + l, 6 + k, tuple(sorted(remaining + rest)),
                             factor * other * np.trace(W))
+    for i in range(3):
+        put(3 + i, 3 + i, (), integrals.mass)
     polynomials = Polynomials(amplitudes)
     out = scalars((6 + modes, 6 + modes))
-    for (i, j), coefficients in parts.items():
-        largest = max(map(abs, coefficients.values()))
-        kept = {m: c for m, c in coefficients.items() if abs(c) > 1e-15 * largest}
-        out[i, j] = out[j, i] = polynomials.sum(kept)
-    for i in range(3):
-        out[3 + i, 3 + i] = integrals.mass
+    for name, table in tables.items():
+        for (i, j), coefficients in table.items():
+            largest = max(map(abs, coefficients.values()))
+            kept = {m: c for m, c in coefficients.items() if abs(c) > 1e-15 * largest}
+            if units is None:
+                total = polynomials.sum(kept)
+            else:
+                total = polynomials.sum_with_units(
+                    {m: (c, *units.inertia(name, totals[name], i, j, m))
+                     for m, c in kept.items()})
+            out[i, j] = out[j, i] = out[i, j] + total
     return out
 
 

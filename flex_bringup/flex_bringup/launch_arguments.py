@@ -1,0 +1,146 @@
+"""Arguments of the launch files, checked before any node starts.
+
+A mistake ends the launch with one line; else each node would report it, or launch only warn.
+"""
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from launch import LaunchContext
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+
+from flex_description import Robot, RobotError, load_robot, read_group_states, read_pose
+
+LARGEST = 2**20      # bytes of a parameter file
+# Parameter of all nodes of a launch but one, which logs the warnings about the robot for all.
+QUIET = {'description_warnings': False}
+
+
+class ArgumentError(ValueError):
+    """An argument of a launch file that cannot be used; one line for people."""
+
+
+def start_arguments() -> list[DeclareLaunchArgument]:
+    """The arguments that say where the robot starts."""
+    return [
+        DeclareLaunchArgument(
+            'start', default_value='',
+            description="pose at the start: one number a joint ('0 0.5 1', rad or m), joint=value "
+                        "pairs ('elbow=0.5 wrist=1') or the name of a pose: a goal in "
+                        "params_file or a group state in srdf; empty: start.positions of "
+                        'params_file, else zero where the limits allow it and the middle of the '
+                        'range elsewhere'),
+        DeclareLaunchArgument(
+            'srdf', default_value='',
+            description='SRDF file of the robot (MoveIt), for its group states; empty: none'),
+    ]
+
+
+def load_robot_once(context: LaunchContext) -> Robot:
+    """The robot of the arguments robot and overlay. Its warnings are left to a node, which logs
+    them with its name and on /rosout."""
+    return load_robot(LaunchConfiguration('robot').perform(context),
+                      LaunchConfiguration('overlay').perform(context) or None,
+                      log_warnings=False)
+
+
+def driver(context: LaunchContext) -> str:
+    """The simulator's parameter `driver`; ArgumentError if the arguments contradict each other."""
+    given, control, sync, in_process = (LaunchConfiguration(name).perform(context) for name in (
+        'driver', 'control', 'sync', 'in_process'))
+    if control == 'true' or in_process == 'true':
+        if given == 'independent':
+            raise ArgumentError('driver: expected answering beside the control node, which '
+                                'answers each state, found independent; did you mean '
+                                'control:=false?')
+        return 'answering'
+    if given != 'answering' and sync == 'lockstep':
+        raise ArgumentError('sync: expected free with control:=false, found lockstep, in which '
+                            'each state waits for its command; for a node of your own that '
+                            'answers each state: driver:=answering')
+    return 'answering' if given == 'answering' else 'independent'
+
+
+def check_params_file(path: str) -> dict[str, Any]:
+    """The content of a parameter file; ArgumentError if nodes could not read it."""
+    expected = 'params_file: expected a YAML file with parameters of nodes, found'
+    file = Path(path)
+    try:
+        if not file.is_file():
+            raise ArgumentError(f'{expected} {"a folder" if file.is_dir() else "no file"}: '
+                                f'{path}')
+        if file.stat().st_size > LARGEST:
+            raise ArgumentError(f'{expected} more than {LARGEST // 2**20} MB: {path}')
+        content = yaml.safe_load(file.read_text(encoding='utf-8'))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(f'{expected} {path}: {error}') from None
+    except yaml.YAMLError as error:
+        raise ArgumentError(f'{expected} {path}: {" ".join(str(error).split())}') from None
+    if content is not None and not isinstance(content, dict):
+        raise ArgumentError(f'{expected} {path}: {type(content).__name__} in place of a mapping')
+    return content or {}
+
+
+def viewer_goals(context: LaunchContext) -> list[str]:
+    """Path of a new file with the parameter goals of the viewer: those of params_file and the
+    group states of the argument srdf; none without an SRDF.
+
+    A file, because launch_ros reads each text of a list as YAML, to which `home: 0 1` is a
+    mapping.
+    """
+    srdf = LaunchConfiguration('srdf').perform(context).strip()
+    if not srdf:
+        return []
+    robot = load_robot_once(context)
+    content = check_params_file(LaunchConfiguration('params_file').perform(context))
+    goals = list(_goals(content))
+    states = read_group_states(robot, srdf, log_warnings=False)     # start_positions logs them
+    for name, state in states.items():
+        if '/' in name and states.get(name.rpartition('/')[2]) == state:
+            continue            # the same pose by its short name
+        try:
+            pose = read_pose(robot, name, {name: state})
+        except RobotError:      # beyond the limits: who chooses it as a start is told
+            continue
+        if state and ':' not in name:
+            goals.append(f'{name}: {" ".join(f"{position:g}" for position in pose.values())}')
+    if not goals:
+        return []
+    with tempfile.NamedTemporaryFile('w', prefix='goals_', suffix='.yaml', delete=False,
+                                     encoding='utf-8') as file:
+        yaml.safe_dump({'/**/viewer': {'ros__parameters': {'goals': goals}}}, file)
+    return [file.name]
+
+
+def start_positions(context: LaunchContext, robot: Robot) -> dict[str, list[float]]:
+    """The parameter start.positions of the argument `start`; nothing if it is empty."""
+    text = LaunchConfiguration('start').perform(context).strip()
+    srdf = LaunchConfiguration('srdf').perform(context).strip()
+    named = read_group_states(robot, srdf) if srdf else {}
+    if not text:
+        return {}
+    content = check_params_file(LaunchConfiguration('params_file').perform(context))
+    for goal in _goals(content):
+        name, colon, numbers = goal.partition(':')
+        if colon and name.strip() == text:
+            text, named = numbers, {}
+            break
+        named.setdefault(name.strip(), {})       # for the suggestion in the message
+    return {'start.positions': list(read_pose(robot, text, named, 'start').values())}
+
+
+def _goals(content: Any) -> Iterator[str]:
+    """The goal poses, `NAME: numbers`, in a parameter file, whatever the names of its nodes."""
+    if not isinstance(content, dict):
+        return
+    for key, value in content.items():
+        if key == 'goals':
+            yield from (goal for goal in (value if isinstance(value, list) else [value])
+                        if isinstance(goal, str))
+        else:
+            yield from _goals(value)
