@@ -1,6 +1,8 @@
 """Bytes and numbers that are no messages: counted, warned of once a second, and refused."""
 import os
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -216,6 +218,26 @@ def test_deleted_ports_are_those_that_the_process_listens_to(tmp_path):
     assert process('/dev/shm/fastrtps_port7411 (deleted)', '/lib/librcl.so') == ['7411']
     assert deleted_ports(Path('/nothing/there')) == []
     assert sys.platform != 'linux' or deleted_ports() == []
+
+
+def test_a_signal_waits_while_a_process_starts_again():
+    """Python ends with "failed to import the site module" at a SIGINT that comes too early."""
+    program = textwrap.dedent("""
+        import os, signal, sys
+        if 'AGAIN' not in os.environ:
+            os.environ['AGAIN'] = '1'
+            from flex_ros.transport import start_again
+            start_again()
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+        from flex_ros.shutdown import end_by_signal
+        print('started', flush=True)
+        end_by_signal(lambda: os._exit(0))
+        signal.pause()
+    """)
+    end = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True,
+                         timeout=60)
+    assert (end.returncode, end.stdout, end.stderr) == (0, 'started\n', '')
 
 
 def test_a_joint_state_of_another_version_is_counted():

@@ -15,6 +15,7 @@ process was held up. A node that has nothing to lose starts again; the others sa
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -86,7 +87,12 @@ WATCHES: list[PortWatch] = []      # of this process: one, once it runs
 
 def start_again() -> None:
     """Run the program of this process anew, as the same process, with nothing open but its
-    standard files."""
+    standard files.
+
+    SIGINT and SIGTERM wait until the new program has its handlers (end_by_signal): Python takes
+    one that comes while it starts for an error.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     sys.stdout.flush()
     sys.stderr.flush()
     os.closerange(3, 1 + max(map(int, os.listdir('/proc/self/fd'))))

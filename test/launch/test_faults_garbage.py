@@ -233,12 +233,12 @@ class TestGarbage(unittest.TestCase):
         self.assert_well()
 
     def maps_of(self, process):
-        return [line for line in Path(f'/proc/{process}/maps').read_text().splitlines()
+        return [line for line in read_now(f'/proc/{process}/maps').splitlines()
                 if 'fastrtps_port' in line]
 
     def ports_of(self, process):
         """Files in shared memory to which the process listens."""
-        names = [(task / 'comm').read_text().strip()
+        names = [read_now(task / 'comm').strip()
                  for task in Path(f'/proc/{process}/task').iterdir()]
         return [f'/dev/shm/fastrtps_port{name[8:]}' for name in names
                 if re.fullmatch(r'dds\.shm\.\d+', name)]
@@ -256,6 +256,14 @@ class TestGarbage(unittest.TestCase):
                     and any(word.endswith(f'/{node}'.encode()) for word in words[:3])):
                 return int(folder.name)
         raise AssertionError(f'no process of {node}')
+
+
+def read_now(path):
+    """A file of /proc; empty if its thread, or the program that it belonged to, is gone."""
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ''
 
 
 @launch_testing.post_shutdown_test()
