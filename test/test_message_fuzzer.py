@@ -13,9 +13,15 @@ import messages  # noqa: E402
 import soak  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from message_cdr import serialize  # noqa: E402
-from message_mutations import Mutator  # noqa: E402
+from message_mutations import Mutator, longest  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
+from valid_messages import ValidMessages  # noqa: E402
+
+from flex_description import load_robot  # noqa: E402
+from flex_dynamics import Model  # noqa: E402
+from flex_msgs.msg import FlexState  # noqa: E402
 
 
 def test_a_fixed_sample_finds_nothing():
@@ -102,3 +108,31 @@ def test_growth_of_memory_is_that_of_the_settled_part():
     assert abs(slope) < 1e-6 and abs(grown) < 1e-6
     slope, grown = soak.growth([(float(t), 250.0 + 0.5 * t) for t in range(100)])
     assert np.isclose(slope, 1800.0) and np.isclose(grown, 0.5 * 69.0)
+
+
+def test_a_leak_is_told_from_what_settles():
+    """An hour, 10 messages a second to each input, a sample every 5 s, noise of an allocator."""
+    times = np.arange(0.0, 3600.0, 5.0)
+    noise = 0.3 * np.random.default_rng(1).random(len(times))
+
+    def bytes_a_message(sizes):
+        return 2**20 / 10.0 * soak.steady_growth(list(zip(times, sizes + noise)))
+
+    for size in (1024.0, 200.0):       # bytes that are lost with each message to one input
+        leak = bytes_a_message(250.0 + times * 10.0 * size / 2**20)
+        assert np.isclose(leak, size, rtol=0.1) and leak > soak.LEAK
+    settled = 250.0 + 20.0 * (1.0 - np.exp(-times / 400.0))
+    step = np.where(times > 2700.0, 3.0, 0.0)       # one more arena or two
+    assert bytes_a_message(settled) < 0.5 * soak.LEAK
+    assert bytes_a_message(settled + step) < soak.LEAK
+    assert np.isnan(soak.steady_growth([(t, 250.0) for t in times[:300]]))
+
+
+def test_the_longest_message_is_longer_than_mutations_make_them():
+    """All but next to none: see longest()."""
+    messages = ValidMessages(Model(load_robot('lab_link')))
+    mutator = Mutator(3)
+    for kind in (FlexState, JointTrajectory):
+        bound = max(len(longest(messages.make(kind, 0, mutator.rng))) for _ in range(20))
+        sizes = [len(mutator.message(messages.make(kind, 0, mutator.rng))) for _ in range(300)]
+        assert max(sizes) > 1000 and np.mean(np.array(sizes) <= bound) > 0.99

@@ -24,6 +24,7 @@ from flex_ros.message_guard import decode_errors, shortened
 
 READING = (DescribeParameters, GetParameters, GetParameterTypes, ListParameters)
 MOST = 200           # parameters in one request; each may take milliseconds
+AS_FIRST = 'as the first'
 
 
 def guard(node: Node) -> None:
@@ -73,10 +74,16 @@ def _refused(error: Exception) -> SetParametersResult:
 
 def _set_one_by_one(take: Callable[..., Any]) -> Callable[..., Any]:
     def answer(request: Any, response: Any) -> Any:
+        try:
+            _check_count(request.parameters)
+        except ValueError as error:
+            # One text for all: the middleware keeps room for the longest answers that it sent.
+            response.results = [_refused(error)] + [SetParametersResult(
+                successful=False, reason=AS_FIRST)] * (len(request.parameters) - 1)
+            return response
         results = []
         for parameter in request.parameters:
             try:
-                _check_count(request.parameters)
                 results += take(SetParameters.Request(parameters=[parameter]),
                                 SetParameters.Response()).results
             except Exception as error:       # of any kind: the request is anyone's

@@ -21,6 +21,44 @@ HEADERS = (b'\x00\x00\x00\x00', b'\x00\x01\x00\x00', b'\x00\x02\x00\x00', b'\x00
            b'\x00\x01\x00\x03')
 
 
+def lengthened(items: list[Any]) -> list[Any]:
+    """The items again and again."""
+    return items * min(50, 2000 // len(items) + 1)
+
+
+def longest(valid: Any) -> bytes:
+    """The bytes of the longest of the messages like `valid` with one array lengthened twice.
+
+    Three mutations in a row may make a longer one, but next to never do.
+    """
+    found = serialize(valid)
+    for path in _arrays(valid):
+        message = copy.deepcopy(valid)
+        owner = message
+        for name in path[:-1]:
+            owner = getattr(owner, name)
+        items = list(getattr(owner, path[-1]))
+        try:
+            setattr(owner, path[-1], lengthened(lengthened(items)))
+        except (AssertionError, ValueError):        # rclpy refuses to hold it
+            continue
+        found = max(found, serialize(message), key=len)
+    return found
+
+
+def _arrays(message: Any) -> list[tuple[str, ...]]:
+    """Paths to the arrays with elements and without a fixed size, but those within others."""
+    paths = []
+    for name, kind in message.get_fields_and_field_types().items():
+        value = getattr(message, name)
+        if array := ARRAY.match(kind):
+            if array.group(4) is None and len(value):
+                paths.append((name,))
+        elif hasattr(value, 'get_fields_and_field_types'):
+            paths += [(name, *path) for path in _arrays(value)]
+    return paths
+
+
 class Mutator:
     """Draws mutations; the same seed, the same messages."""
 
@@ -102,7 +140,7 @@ class Mutator:
         elif way == 'shuffle':
             self.rng.shuffle(items)
         elif way == 'long':
-            items = items * min(50, 2000 // len(items) + 1)
+            items = lengthened(items)
         else:
             items[at] = self.value(copy.deepcopy(items[at]), kind)
         return items
