@@ -1,5 +1,6 @@
 """Bytes and numbers that are no messages: counted, warned of once a second, and refused."""
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -176,6 +177,11 @@ def test_parameters_that_rclpy_cannot_read_are_refused(node):
     answer = together(SetParametersAtomically.Request(parameters=[fine] * (MOST + 1)),
                       SetParametersAtomically.Response())
     assert not answer.result.successful and 'at most 200 parameters' in answer.result.reason
+    many = SetParameters.Request(parameters=[fine] * 5000)
+    answer = services[SetParameters](many, SetParameters.Response())
+    assert len(answer.results) == 5000 and not any(one.successful for one in answer.results)
+    assert 'at most 200 parameters' in answer.results[0].reason
+    assert len(serialize_message(answer)) < len(serialize_message(many))      # no amplifier
 
 
 @pytest.mark.parametrize('value', [True, [True], [1.0, False], '12', b'12', ['1'], [None]])
@@ -238,6 +244,74 @@ def test_a_signal_waits_while_a_process_starts_again():
     end = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True,
                          timeout=60)
     assert (end.returncode, end.stdout, end.stderr) == (0, 'started\n', '')
+
+
+AGAIN = textwrap.dedent("""
+    import os, signal, sys
+    if 'AGAIN' not in os.environ:
+        os.environ['AGAIN'] = '1'
+        from flex_ros.transport import start_again
+        start_again()
+""")
+
+
+def test_signals_are_let_through_before_the_modules_of_a_node_load(tmp_path):
+    """A module that hangs as it loads must not keep the process from ending, nor its children."""
+    (tmp_path / 'slow_node.py').write_text(textwrap.dedent("""
+        import signal, subprocess, sys
+        program = 'import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, ()))'
+        print(subprocess.run([sys.executable, '-c', program], capture_output=True,
+                             text=True).stdout.strip(), flush=True)
+        signal.pause()
+    """))
+    program = AGAIN + 'from flex_ros.start import main_of\nmain_of.slow_node()'
+    for number in (signal.SIGINT, signal.SIGTERM):
+        node = subprocess.Popen([sys.executable, '-c', program], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True,
+                                env={**os.environ, 'PYTHONPATH': os.pathsep.join(
+                                    (str(tmp_path), os.environ.get('PYTHONPATH', '')))})
+        try:
+            assert node.stdout.readline() == 'set()\n'
+            node.send_signal(number)
+            assert node.wait(timeout=30) == 0 and node.stdout.read() == ''
+        finally:
+            node.kill()
+            node.stdout.close()
+
+
+def test_a_node_whose_middleware_does_not_begin_ends_in_one_line():
+    """Also if it has started itself again and a signal came meanwhile."""
+    program = AGAIN + textwrap.dedent("""
+        from flex_ros.entry import run
+        run(lambda: None)
+    """)
+    end = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True,
+                         timeout=60, env={**os.environ, 'ROS_DOMAIN_ID': 'none'})
+    lines = end.stderr.splitlines()
+    assert end.returncode == 1 and len(lines) == 1, end
+    assert lines[0].startswith('error: RCLError: ') and 'ROS_DOMAIN_ID' in lines[0]
+    killed = subprocess.run(
+        [sys.executable, '-c', program.replace('from flex_ros.entry', textwrap.dedent("""
+            os.kill(os.getpid(), signal.SIGTERM)
+            from flex_ros.entry"""), 1)],
+        capture_output=True, text=True, timeout=60, env={**os.environ, 'ROS_DOMAIN_ID': 'none'})
+    assert (killed.returncode, killed.stderr) == (0, '')
+
+
+def test_a_process_that_was_told_to_end_does_not_start_again():
+    program = textwrap.dedent("""
+        import os, signal, sys
+        from flex_ros.shutdown import end_by_signal
+        from flex_ros.transport import start_again
+        end_by_signal(lambda: None)
+        os.kill(os.getpid(), signal.SIGTERM)
+        start_again()
+        print('ending', signal.pthread_sigmask(signal.SIG_BLOCK, ()), flush=True)
+        signal.pause()
+    """)
+    end = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True,
+                         timeout=60)
+    assert (end.returncode, end.stdout) == (0, 'ending set()\n'), end
 
 
 def test_a_joint_state_of_another_version_is_counted():

@@ -42,8 +42,6 @@ def run(make: Callable[[], Node | Sequence[Node]],
 def _spin(make: Callable[[], Node | Sequence[Node]],
           expected: tuple[type[Exception], ...]) -> int:
     choose_transport()
-    # rclpy's own handlers take the context away from under a callback that is publishing.
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loaded, stop = threading.Event(), Future()
     nodes: list[Node] = []
 
@@ -52,10 +50,12 @@ def _spin(make: Callable[[], Node | Sequence[Node]],
             os._exit(0)
         stop.set_result(None)
 
-    end_by_signal(end)
+    end_by_signal(end)       # first of all: what follows may wait for the middleware
     executor = None
     described: tuple[type[Exception], ...] = (NodeError, ParameterException, *expected)
     try:
+        # rclpy's own handlers take the context away from under a callback that is publishing.
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         made = make()
         nodes += [made] if isinstance(made, Node) else made
         executor = make_executor(declare(

@@ -74,7 +74,8 @@ def end_by_signal(action: Callable[[], None]) -> None:
         signal.signal(number, lambda *_: None)       # else Python would not write to the socket
         _set_handler(number, _on_signal)
     threading.Thread(target=wait, daemon=True).start()
-    # A process that started itself again (transport.py) has held them back until now.
+    # A process that started itself again (transport.py), but not by way of start.py, has held
+    # them back until now.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
 
 

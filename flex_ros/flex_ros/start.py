@@ -23,6 +23,8 @@ class _MainOf:
     def __call__(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: os._exit(0))
+        # A process that started itself again (transport.py) has held them back until now.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
         import_module(self._module).main()
 
 

@@ -89,10 +89,18 @@ def start_again() -> None:
     """Run the program of this process anew, as the same process, with nothing open but its
     standard files.
 
-    SIGINT and SIGTERM wait until the new program has its handlers (end_by_signal): Python takes
-    one that comes while it starts for an error.
+    SIGINT and SIGTERM wait until the new program has its handlers (start.py, or end_by_signal
+    where a module is run): Python takes one that comes while it starts for an error. Children
+    that a program starts before that would hold them back for good; nodes start none.
+
+    It does nothing if one of them came before: the alarm that ends the process would end the new
+    program too, which knows nothing of it.
     """
-    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    ending = signal.SIGINT, signal.SIGTERM
+    signal.pthread_sigmask(signal.SIG_BLOCK, ending)
+    if signal.getitimer(signal.ITIMER_REAL)[0]:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ending)
+        return
     sys.stdout.flush()
     sys.stderr.flush()
     os.closerange(3, 1 + max(map(int, os.listdir('/proc/self/fd'))))
