@@ -8,13 +8,13 @@ At the end every node must be alive and report on /diagnostics, and its memory m
 
 What flat means. A reader or writer of Fast DDS keeps a buffer for each message that its queue can
 hold, and a buffer stays as long as the longest message that was ever in it. So garbage of random
-length makes memory grow for hours, ever slower, without a leak: heaptrack found the largest part of
-the growth of three nodes there. The soak therefore begins with bursts of the longest garbage to every input. What
-is left to settle are the 1000 lines of /rosout that a node keeps for late readers, and the
-allocators. From SETTLED of the time on a node may grow by GROWTH; and over the second half, if
-that is long enough to tell, by LEAK for each message to one input, in the median of its parts: a
-single step of an allocator does not count there, but what is lost with each message does. A leak
-of 1 kB a message, 36 MB in an hour, fails both, one of 0.2 kB the second.
+length makes memory grow for hours, ever slower, without a leak: heaptrack found the largest part
+of the growth of three nodes there. The soak therefore begins with bursts of the longest garbage to
+every input. What is left to settle are the 1000 lines of /rosout that a node keeps for late
+readers, and the allocators. From SETTLED of the time on a node may grow by GROWTH; and over the
+second half, if that is long enough to tell, by LEAK for each message to one input, in the median
+of its parts: a single step of an allocator does not count there, but what is lost with each
+message does. A leak of 1 kB a message, 36 MB in an hour, fails both, one of 0.2 kB the second.
 """
 from __future__ import annotations
 
