@@ -15,6 +15,9 @@ readers, and the allocators. From SETTLED of the time on a node may grow by GROW
 second half, if that is long enough to tell, by LEAK for each message to one input, in the median
 of its parts: a single step of an allocator does not count there, but what is lost with each
 message does. A leak of 1 kB a message, 36 MB in an hour, fails both, one of 0.2 kB the second.
+
+`--release-buffers` has Fast DDS free each buffer when its message is done, so that what grows is a
+leak of a node or of an allocator. It changes the middleware only, not the nodes.
 """
 from __future__ import annotations
 
@@ -82,6 +85,23 @@ SERVICES = {
     'dynamics/get_dynamics': GetDynamics, 'control/query_state': QueryTrajectoryState,
     **{f'{name}/set_parameters': SetParameters for name in NODES},
 }
+# Buffers as long as their message, freed after it. Data sharing and synchronous publishing, which
+# rmw_fastrtps switches off unless it takes these settings from a file, stay off.
+RELEASED = '''<?xml version="1.0" encoding="UTF-8"?>
+<profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
+  <data_writer profile_name="writer" is_default_profile="true">
+    <qos>
+      <publishMode><kind>ASYNCHRONOUS</kind></publishMode>
+      <data_sharing><kind>OFF</kind></data_sharing>
+    </qos>
+    <historyMemoryPolicy>DYNAMIC</historyMemoryPolicy>
+  </data_writer>
+  <data_reader profile_name="reader" is_default_profile="true">
+    <qos><data_sharing><kind>OFF</kind></data_sharing></qos>
+    <historyMemoryPolicy>DYNAMIC</historyMemoryPolicy>
+  </data_reader>
+</profiles>
+'''
 QUIT = SimulationState.STATE_QUITTING      # it ends the simulator, as it should
 SendGoal = FollowJointTrajectory.Impl.SendGoalService
 GOALS = 'control/follow_joint_trajectory/_action/send_goal'
@@ -322,18 +342,31 @@ def report(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
     return problems
 
 
+def release_buffers(file: Path) -> None:
+    """Have Fast DDS read RELEASED, here and in the nodes, and talk by UDP as nodes do by
+    themselves."""
+    file.write_text(RELEASED)
+    os.environ.update(FASTRTPS_DEFAULT_PROFILES_FILE=str(file),
+                      FASTDDS_DEFAULT_PROFILES_FILE=str(file),
+                      RMW_FASTRTPS_USE_QOS_FROM_XML='1', FASTDDS_BUILTIN_TRANSPORTS='UDPv4')
+
+
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--minutes', type=float, default=2.0, help='how long')
     parser.add_argument('--rate', type=float, default=10.0, help='messages a second and input')
     parser.add_argument('--seed', type=int, default=0, help='of the messages')
     parser.add_argument('--keep', default='', help='folder for the logs; else they are removed')
+    parser.add_argument('--release-buffers', action='store_true',
+                        help='Fast DDS frees the buffer of each message')
     given = parser.parse_args(words)
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(1, 101)))
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     with tempfile.TemporaryDirectory() as folder:
         place = Path(given.keep or folder)
         place.mkdir(parents=True, exist_ok=True)
+        if given.release_buffers:
+            release_buffers(Path(folder, 'buffers.xml'))
         os.chdir(folder)                     # recordings that are asked for go here
         graph = Graph(place.absolute())
         rclpy.init()
