@@ -22,7 +22,7 @@ LAYERS = {
     'flex_description': [
         ('errors', 'suggestion', 'math'), ('files',), ('shapes', 'robot', 'beam', 'sections',
          'materials', 'carried_inertia', 'rigid_inertia', 'link_modes', 'fit', 'poses', 'visuals'),
-        ('reading',), ('load', 'lumping'), ('commands', 'describe')],
+        ('reading',), ('writing',), ('load', 'lumping'), ('commands', 'describe')],
     'flex_ros': [
         ('message_fields', 'clock', 'start', 'transport', 'qos', 'cdr', 'printable_text'),
         ('message_guard', 'polled_subscription', 'executor', 'real_time_thread', 'shutdown'),

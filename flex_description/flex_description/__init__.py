@@ -28,6 +28,7 @@ from flex_description.robot import (
     StrainGauge,
 )
 from flex_description.shapes import ModeShapes, NoShapes
+from flex_description.writing.urdf_1_0 import published_description
 
 __version__ = '0.1.0'
 
@@ -35,5 +36,5 @@ __all__ = [
     'BeamProperties', 'Damping', 'FlexibleJoint', 'FlexibleLink', 'Frame', 'Imu', 'Inertia',
     'Joint', 'Limits', 'Link', 'LumpedMass', 'Mimic', 'ModeShapes', 'Motor', 'NoShapes',
     'Robot', 'RobotError', 'StrainGauge', 'bundled_robots', 'default_pose', 'joint_coordinates',
-    'load_robot', 'read_group_states', 'read_pose',
+    'load_robot', 'published_description', 'read_group_states', 'read_pose',
 ]

@@ -20,6 +20,7 @@ from flex_description.reading.flexible.modes import read_modes
 from flex_description.reading.flexible.stiffness import with_frequency
 from flex_description.reading.inertia import inertia_warning
 from flex_description.reading.limits import MOST_MODES, MOST_SECONDS_OF_MODES
+from flex_description.reading.motion_limits import add_motion_limits
 from flex_description.reading.overlay import read_overlay
 from flex_description.reading.source import read_source
 from flex_description.reading.urdf import UrdfTree, read_tree
@@ -37,12 +38,13 @@ from flex_description.robot import (
     Robot,
 )
 from flex_description.suggestion import misspelt
+from flex_description.writing.extension_elements import extension_text
 
 LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that identifies an element
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'motor': 'joint', 'imu': 'name',
-             'gravity': None}
+             'gravity': None, 'motion_limits': 'joint'}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
@@ -88,8 +90,6 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     ['upper_arm_link']
     """
     root, urdf, directory, of_xacro = read_source(source, arguments)
-    tree = read_tree(root)
-    _refuse_near_misses(root)
     elements = {tag: _by_identity(root.all(tag), identity) for tag, identity in EXTENSION.items()}
     directories = {root.source: directory}
     described = set(elements['flexible'])   # by the URDF itself
@@ -99,6 +99,9 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         for tag, identity in EXTENSION.items():
             layer = _by_identity([element for element in added if element.tag == tag], identity)
             elements[tag] = _merged(elements[tag], layer)
+    add_motion_limits(root, elements['motion_limits'])
+    tree = read_tree(root)
+    _refuse_near_misses(root)
 
     parts = {name: read_flexible(element, tree, keep=name not in described)
              for name, element in elements['flexible'].items()}
@@ -124,7 +127,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
                     for name, inertia in inertias.items()),
         joints=joints, frames=frames,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
-        gravity=_gravity(elements['gravity']), urdf=urdf, source=root.source,
+        gravity=_gravity(elements['gravity']), urdf=urdf,
+        extensions=_extensions(elements, parts, directories, directory), source=root.source,
         warnings=tuple(one_line(warning) for warning in warnings))
     _freeze(robot)
     for warning in robot.warnings if log_warnings else ():
@@ -203,6 +207,18 @@ def _flexible_links(tree: UrdfTree, parts: dict[str, FlexibleParts],
                                       part.stiffness, part.twist_follows, loads)
         count += result[name].n_modes
     return result
+
+
+def _extensions(elements: dict[str, dict[str, Element]], parts: dict[str, FlexibleParts],
+                directories: dict[str, Path], directory: Path) -> str:
+    """The extension elements as XML, merged, as `Robot.extensions` has them."""
+    found = []
+    for tag, some in elements.items():
+        for name, element in some.items():
+            modes = element.one('modes') if tag == 'flexible' else None
+            where = directories.get(modes.source if modes else '', directory)
+            found.append((element, parts[name].fit.mass if tag == 'flexible' else '', where))
+    return extension_text(found)
 
 
 def _joints(tree: UrdfTree, parts: dict[str, FlexibleParts],

@@ -260,7 +260,9 @@ class Robot:
 
     links[0] is the root; joints are in tree order (a parent's joint before its children's), and
     links[k + 1] is the child of joints[k]. gravity (3,) m/s2 in the root's frame. urdf: the
-    expanded URDF text, as the topic robot_description carries it. source: the file, or <string>.
+    expanded URDF text of the source. extensions: the elements of ours in it as XML, merged with
+    those of the overlay; `published_description` makes one text of both. source: the file, or
+    <string>.
     warnings: one line each, about what is read but doubtful.
     """
 
@@ -271,5 +273,6 @@ class Robot:
     imus: tuple[Imu, ...] = ()
     gravity: Array = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
     urdf: str = field(default='', repr=False)
+    extensions: str = field(default='', repr=False)
     source: str = ''
     warnings: tuple[str, ...] = ()

@@ -8,8 +8,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / 'flex_description'
 # Each folder or module may import from itself and from the layers before its own.
 LAYERS = [('errors',), ('suggestion', 'files'), ('math',), ('shapes',), ('robot',),
           ('materials', 'sections'), ('beam',), ('rigid_inertia',), ('carried_inertia',),
-          ('link_modes',), ('fit',), ('reading', 'poses', 'visuals'), ('load', 'lumping'),
-          ('commands',),
+          ('link_modes',), ('fit',), ('reading', 'poses', 'visuals'), ('writing',),
+          ('load', 'lumping'), ('commands',),
           ('describe', '__init__')]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob('*.py'))

@@ -1,9 +1,11 @@
-"""Qualities of service of topics whose messages come again and again."""
+"""Qualities of service of topics."""
 from __future__ import annotations
 
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 DEPTH = 100            # of publishers: a recorder that falls behind for a moment loses nothing
+# Of what is said once and for all, such as robot_description.
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DATAGRAM = 60_000      # bytes that travel in one piece
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from flex_description import load_robot
+from flex_description import load_robot, published_description
 from flex_dynamics import Model
 from flex_ros.bag.reader import BagReader, BagReadError
 from flex_viz.report.animation import animate
@@ -145,6 +145,22 @@ def test_a_bag_gives_its_run_back(run, tmp_path):
     assert found.tool == 'tool' and np.allclose(found.time, run.time)
     assert np.array_equal(found.q, run.q) and np.array_equal(found.efforts, run.efforts)
     assert found.commands is None and found.set_points is None
+
+
+def test_the_robot_is_rebuilt_from_the_merged_description_of_the_bag(tmp_path):
+    """Beside a real robot: its driver's rigid description is in the bag too, and later."""
+    robot = load_robot('ur5', 'ur5_flexible', log_warnings=False)
+    model = Model(robot)
+    bag = Recorded(tmp_path / 'bag')
+    bag.write('/flex/robot_description', 'std_msgs/msg/String', data=published_description(robot))
+    q = 0.01 * np.arange(model.n)
+    for at in range(3):
+        bag.state(at, model.names, q)
+    bag.write('/robot_description', 'std_msgs/msg/String', data=robot.urdf)
+    bag.writer.close()
+    found = read_run(tmp_path / 'bag')
+    assert found.model.names == model.names
+    assert np.allclose(found.model.mass_matrix(q), model.mass_matrix(q), rtol=1e-11, atol=1e-13)
 
 
 def test_plot_makes_the_report_of_a_bag(run, tmp_path, capsys):

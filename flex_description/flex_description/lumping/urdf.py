@@ -26,7 +26,7 @@ from flex_description.math import Array, rpy_from_rotation
 from flex_description.robot import Frame, Inertia, Limits
 
 # Elements under <robot> that are written anew; others are copied.
-REPLACED = ('link', 'joint', 'flexible', 'flexible_joint', 'imu', 'gravity')
+REPLACED = ('link', 'joint', 'flexible', 'flexible_joint', 'imu', 'motion_limits', 'gravity')
 DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 SPRING_SPEED = 100.0    # rad/s or m/s, a limit that URDF demands and no spring reaches
 

@@ -14,6 +14,7 @@ from flex_description.math.quaternions import quaternion_from_rotation
 _SKEW = np.zeros((3, 9))
 _SKEW[(0, 1, 2), (7, 2, 3)], _SKEW[(0, 1, 2), (5, 6, 1)] = 1.0, -1.0
 _TINY = 1e-150          # rad; its square is still a normal number
+_UPRIGHT = 1e-15       # of a unit vector: below it rounding alone gives it a direction
 _LEVEL = 1e-9           # of a unit vector: below it the direction is vertical
 
 
@@ -46,9 +47,10 @@ def rpy_from_rotation(rotation: ArrayLike) -> Array:
     R = np.asarray(rotation, dtype=float)
     level = np.hypot(R[0, 0], R[1, 0])
     pitch = np.arctan2(-R[2, 0], level)
-    if level < _LEVEL:
-        return np.array([np.arctan2(-R[1, 2], R[1, 1]), pitch, 0.0])
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+    yaw = 0.0 if level < _UPRIGHT else np.arctan2(R[1, 0], R[0, 0])
+    # Of what is left without the yaw: it makes up for the rounding of yaw near either end.
+    across = np.cos(yaw) * R[1] - np.sin(yaw) * R[0]
+    return np.array([np.arctan2(-across[2], across[1]), pitch, yaw])
 
 
 def skew(vector: ArrayLike) -> Array:

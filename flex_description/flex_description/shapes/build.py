@@ -3,6 +3,7 @@
 Options (strings or numbers, as they stand in the robot's file):
     normalization   'mass' (default) or 'raw'; closed forms only
     file            path of tabulated shapes, basis 'file'
+    table           the same as text: CSV with ';' between the rows
     expression_y, expression_z, expression_twist
                     formulas of x, L and pi, separated by ';', basis 'expression'
 """
@@ -23,7 +24,7 @@ from flex_description.shapes.expression import Expressions
 from flex_description.shapes.finite_elements import FiniteElements, Lump
 from flex_description.shapes.pinned import pinned_free, pinned_pinned
 from flex_description.shapes.polynomial import ClampedPolynomials
-from flex_description.shapes.tabulated import TabulatedShapes, read_table
+from flex_description.shapes.tabulated import TabulatedShapes, read_table, read_table_text
 from flex_description.shapes.tip import TipLoad
 from flex_description.shapes.torsion import torsion_clamped_inertia
 
@@ -88,10 +89,14 @@ def _is_raw(basis: str, options: Mapping[str, Any]) -> bool:
 
 def _from_file(counts: tuple[int, int, int], length: float, options: Mapping[str, Any],
                ) -> tuple[ModeShapes, ModeShapes, ModeShapes]:
-    if not options.get('file'):
-        raise ShapeError("basis 'file': expected the attribute 'file', a CSV or NPZ table")
-    columns = read_table(options['file'])
-    y, z, twist = (TabulatedShapes(length, options['file'], columns, kind, count)
+    if options.get('table') and not options.get('file'):
+        name, columns = 'table', read_table_text(str(options['table']))
+    elif options.get('file') and not options.get('table'):
+        name, columns = str(options['file']), read_table(options['file'])
+    else:
+        raise ShapeError("basis 'file': expected the attribute 'file', a CSV or NPZ table, or "
+                         "'table', its text")
+    y, z, twist = (TabulatedShapes(length, name, columns, kind, count)
                    if count else NoShapes(length)
                    for kind, count in zip(('v', 'w', 'twist'), counts, strict=True))
     return y, z, twist

@@ -27,6 +27,7 @@ MIN_STATIONS = 12
 MAX_STATIONS = 5000     # the least-squares fit of a column takes less than a minute
 MAX_COLUMNS = 200
 LISTED = 20
+COLUMN = r'x|(v|w|twist)[0-9]{0,9}'       # others are not read
 LARGEST = 1e30          # powers of larger numbers overflow
 INTERVALS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 CURVATURE_TOLERANCE = 0.05
@@ -49,6 +50,26 @@ def read_table(path: str | Path) -> dict[str, Array]:
     except Exception as error:   # zipfile and zlib raise their own on a damaged archive
         raise ShapeError(f'{path}: expected a readable NPZ archive, found a damaged one '
                          f'({error or repr(error)})') from None
+    return _checked(columns, path)
+
+
+def read_table_text(text: str) -> dict[str, Array]:
+    """Columns of a table that is CSV with ';' between the rows, as `table_text` writes it."""
+    try:
+        columns = _read_csv(text.replace(';', '\n').encode())
+    except ValueError as error:
+        raise ShapeError(f'table: expected numbers in named columns ({error})') from None
+    return _checked(columns, 'table')
+
+
+def table_text(columns: dict[str, Array]) -> str:
+    """A table in one line, its numbers to the last bit."""
+    used = {name: values for name, values in columns.items() if re.fullmatch(COLUMN, name)}
+    return '; '.join([','.join(used), *(','.join(repr(float(number)) for number in row)
+                                        for row in zip(*used.values()))])
+
+
+def _checked(columns: dict[str, Array], path: str | Path) -> dict[str, Array]:
     if 'x' not in columns:
         names = ', '.join(cut(name) for name in list(columns)[:LISTED])
         raise ShapeError(f"{path}: expected a column 'x', found {names or 'none'}")

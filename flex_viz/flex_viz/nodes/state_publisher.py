@@ -9,17 +9,19 @@ import time
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
+from flex_description import published_description
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State
 from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
 from flex_ros.message_guard import CALCULATION_ERRORS
-from flex_ros.parameters import declare, declare_strings
+from flex_ros.parameters import NodeError, declare, declare_strings
+from flex_ros.qos import LATCHED
 from flex_viz.geometry.frames import Edges, Frames, read_point
 from flex_viz.nodes.polled_state import PolledState
 from flex_viz.rviz.transform_bytes import TransformBytes
@@ -27,7 +29,7 @@ from flex_viz.shown_text import plain
 
 
 class StatePublisher(Node):
-    """Wires Frames to /tf and /tf_static, and the URDF to robot_description."""
+    """Wires Frames to /tf and /tf_static, and the merged URDF to robot_description."""
 
     NOTHING_TO_LOSE = True       # it may be restarted at any time
 
@@ -40,16 +42,23 @@ class StatePublisher(Node):
                                'm along the beam')
         self._prefix = declare(self, 'frame_prefix', '', 'before the name of every frame',
                                fixed=True)
+        merged = declare(self, 'merged_description_topic', 'robot_description', 'where the URDF '
+                         'goes with all that makes the robot flexible, overlay included',
+                         fixed=True)
+        source = self.get_parameter('robot_description_topic').value
+        if source and self.resolve_topic_name(merged) == self.resolve_topic_name(source):
+            raise NodeError('parameter merged_description_topic: expected another topic than '
+                            f'{source}, from which the robot comes, found the same; use '
+                            'flex/robot_description')
         self._period_ns = round(1e9 / rate)
         self._last_stamp_ns = self._due_ns = 0      # by the stamps of the states
         self._wall_due = 0.0                 # s, wall time
         self._frames = Frames(model, [read_point(text) for text in points])
         self._published = 0
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._description = self.create_publisher(String, 'robot_description', latched)
-        self._static = self.create_publisher(TFMessage, '/tf_static', latched)
+        self._description = self.create_publisher(String, merged, LATCHED)
+        self._static = self.create_publisher(TFMessage, '/tf_static', LATCHED)
         self._tf = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
-        self._description.publish(String(data=model.robot.urdf))
+        self._description.publish(String(data=published_description(model.robot)))
         self._static.publish(self._bytes_of(self._frames.fixed).at(
             0, self._frames.fixed.at(np.zeros(model.n))))
         self._bytes = self._bytes_of(self._frames.moving)

@@ -55,18 +55,21 @@ def read_run(path: Path, robot: str = '', overlay: str = '', order: str = 'secon
         raise RunError(f'{path}: expected a topic {STATE}, found of those that matter: {found}')
     if not robot and not topics.get(DESCRIPTION):
         raise RunError(f'{path}: there is no robot_description in it: give --robot')
-    if not robot and not topics[DESCRIPTION][-1].data.lstrip().startswith('<'):
-        # It could be the name of any file of this machine.
-        raise RunError(f'{path}: expected XML in its robot_description: give --robot')
-    try:
-        model = Model(load_robot(robot or topics[DESCRIPTION][-1].data, overlay or None), order)
-        tool = tool or tip_frame(model)
-        model.pose(np.zeros(model.n), tool)
-    except (RobotError, DynamicsError) as error:
-        raise RunError(str(error)) from None
-    stamps, q, v = _states(path, topics[STATE], model)
+    problems: list[str] = []
+    texts = [robot] if robot else _descriptions(path, topics[DESCRIPTION])
+    for text in texts:
+        try:
+            model = Model(load_robot(text, overlay or None), order)
+            tip = tool or tip_frame(model)
+            model.pose(np.zeros(model.n), tip)
+            stamps, q, v = _states(path, topics[STATE], model)
+            break
+        except (RobotError, DynamicsError, RunError) as error:
+            problems.append(str(error))
+    else:
+        raise RunError(problems[0])
     joints = list(model.joint_names)
-    return Run(model, tool, 1e-9 * stamps, q, v,
+    return Run(model, tip, 1e-9 * stamps, q, v,
                efforts=_held(topics.get(JOINTS, []), stamps, joints, lambda m: (m.name, m.effort)),
                commands=_held(topics.get(COMMANDS, []), stamps, joints,
                               lambda m: (m.name, m.effort)),
@@ -94,6 +97,17 @@ def _read(path: Path) -> dict[str, list[Any]]:
         LOGGER.warning(f'{path}: {count} messages on {plain(topic)} cannot be decoded and are '
                        'left out')
     return found
+
+
+def _descriptions(path: Path, messages: list[Any]) -> list[str]:
+    """The texts on robot_description, the latest first, those with flexible elements before the
+    others: beside a real robot its driver publishes a rigid one."""
+    texts = list(dict.fromkeys(message.data for message in reversed(messages)))
+    good = [text for text in texts if text.lstrip().startswith('<')]
+    if not good:
+        # It could be the name of any file of this machine.
+        raise RunError(f'{path}: expected XML in its robot_description: give --robot')
+    return sorted(good, key=lambda text: '<flexible' not in text)
 
 
 def _stamp_ns(message: Any) -> int:

@@ -17,7 +17,7 @@ from flex_description.shapes.tip import TipLoad
 
 COUNTS = {'bending_y': 2, 'bending_z': 2, 'twist': 1}
 TIP = ('tip_mass', 'tip_inertia', 'tip_offset')
-OPTIONS = ('normalization', 'file', 'expression_y', 'expression_z', 'expression_twist')
+OPTIONS = ('normalization', 'file', 'table', 'expression_y', 'expression_z', 'expression_twist')
 LOADED = ('clamped-mass', 'fe')   # bases whose shapes depend on the load
 AT_TIP = 1e-3       # of the length: a load nearer to the end than this is at the end
 
@@ -74,7 +74,7 @@ def read_modes(parts: FlexibleParts, carried: list[tuple[float, Inertia]],
 def _check_options(element: Element, basis: str) -> None:
     """Refuse an option that the basis does not use."""
     for name in OPTIONS:
-        owner = name.split('_')[0]
+        owner = 'file' if name == 'table' else name.split('_')[0]
         if name in element.attributes and owner in BASES and owner != basis:
             raise element.error(f'{name}: expected together with basis "{owner}", found basis '
                                 f'"{basis}"')
