@@ -13,6 +13,7 @@ import numpy as np
 from flex_description.carried_inertia import carried_inertia, with_small_masses
 from flex_description.errors import one_line, quoted
 from flex_description.math import Array, pose
+from flex_description.reading.constraints import read_constraints
 from flex_description.reading.drives import read_drives
 from flex_description.reading.element import Element
 from flex_description.reading.flexible.link import FlexibleParts, read_flexible
@@ -42,7 +43,7 @@ LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that identifies an element
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'motor': 'joint', 'imu': 'name',
-             'gravity': None}
+             'gravity': None, 'loop': 'name', 'wheel': 'name', 'support': 'name'}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
@@ -118,6 +119,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
         [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
     _unique_frames(tree, frames, parts)
+    loops, wheels, supports = read_constraints(elements, tree, frames, {
+        name: part.beam.length for name, part in parts.items()})
     robot = Robot(
         name=root.text('name'),
         links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))
@@ -125,7 +128,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         joints=joints, frames=frames,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
         gravity=_gravity(elements['gravity']), urdf=urdf, source=root.source,
-        warnings=tuple(one_line(warning) for warning in warnings))
+        warnings=tuple(one_line(warning) for warning in warnings),
+        loops=loops, wheels=wheels, supports=supports)
     _freeze(robot)
     for warning in robot.warnings if log_warnings else ():
         LOGGER.warning(warning)
