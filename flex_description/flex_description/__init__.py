@@ -11,6 +11,7 @@ from flex_description.poses import default_pose, joint_coordinates, read_pose
 from flex_description.reading.source import bundled_robots
 from flex_description.reading.srdf import read_group_states
 from flex_description.robot import (
+    Attachment,
     BeamProperties,
     Damping,
     FlexibleJoint,
@@ -21,11 +22,14 @@ from flex_description.robot import (
     Joint,
     Limits,
     Link,
+    Loop,
     LumpedMass,
     Mimic,
     Motor,
     Robot,
     StrainGauge,
+    Support,
+    Wheel,
 )
 from flex_description.shapes import ModeShapes, NoShapes
 from flex_description.writing.urdf_1_0 import published_description
@@ -33,8 +37,9 @@ from flex_description.writing.urdf_1_0 import published_description
 __version__ = '0.1.0'
 
 __all__ = [
-    'BeamProperties', 'Damping', 'FlexibleJoint', 'FlexibleLink', 'Frame', 'Imu', 'Inertia',
-    'Joint', 'Limits', 'Link', 'LumpedMass', 'Mimic', 'ModeShapes', 'Motor', 'NoShapes',
-    'Robot', 'RobotError', 'StrainGauge', 'bundled_robots', 'default_pose', 'joint_coordinates',
-    'load_robot', 'published_description', 'read_group_states', 'read_pose',
+    'Attachment', 'BeamProperties', 'Damping', 'FlexibleJoint', 'FlexibleLink', 'Frame', 'Imu',
+    'Inertia', 'Joint', 'Limits', 'Link', 'Loop', 'LumpedMass', 'Mimic', 'ModeShapes', 'Motor',
+    'NoShapes', 'Robot', 'RobotError', 'StrainGauge', 'Support', 'Wheel', 'bundled_robots',
+    'default_pose', 'joint_coordinates', 'load_robot', 'published_description',
+    'read_group_states', 'read_pose',
 ]

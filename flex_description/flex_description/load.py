@@ -13,6 +13,7 @@ import numpy as np
 from flex_description.carried_inertia import carried_inertia, with_small_masses
 from flex_description.errors import one_line, quoted
 from flex_description.math import Array, pose
+from flex_description.reading.constraints import read_constraints
 from flex_description.reading.drives import read_drives
 from flex_description.reading.element import Element
 from flex_description.reading.flexible.link import FlexibleParts, read_flexible
@@ -44,7 +45,8 @@ LOGGER = logging.getLogger('flex_description')
 Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that identifies an element
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'motor': 'joint', 'imu': 'name',
-             'gravity': None, 'motion_limits': 'joint'}
+             'gravity': None, 'motion_limits': 'joint', 'loop': 'name', 'wheel': 'name',
+             'support': 'name'}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
@@ -121,6 +123,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
         [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
     _unique_frames(tree, frames, parts)
+    loops, wheels, supports = read_constraints(elements, tree, frames, {
+        name: part.beam.length for name, part in parts.items()})
     robot = Robot(
         name=root.text('name'),
         links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))
@@ -129,7 +133,8 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
         gravity=_gravity(elements['gravity']), urdf=urdf,
         extensions=_extensions(elements, parts, directories, directory), source=root.source,
-        warnings=tuple(one_line(warning) for warning in warnings))
+        warnings=tuple(one_line(warning) for warning in warnings),
+        loops=loops, wheels=wheels, supports=supports)
     _freeze(robot)
     for warning in robot.warnings if log_warnings else ():
         LOGGER.warning(warning)

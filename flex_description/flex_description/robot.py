@@ -255,6 +255,73 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """Where a constraint holds a robot: a frame fixed in a link or frame.
+
+    frame: a link or frame of the robot; the root link is the world. pose (4, 4): in that frame.
+    x: m along the beam of a flexible link, whose section at x then carries the frame.
+    """
+
+    frame: str
+    pose: Array
+    x: float | None = None
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Two frames that a joint joins, and closes a loop of the tree.
+
+    type: revolute, prismatic, ball, universal, weld or distance. axis (3,): unit vector with the
+    same components in both frames, about which a revolute joint turns or along which a prismatic
+    one slides; of a universal joint the axis in the first frame, axis2 (3,) that in the second,
+    which are perpendicular to each other. length: m between the points of type distance.
+    """
+
+    name: str
+    type: str
+    first: Attachment
+    second: Attachment
+    axis: Array | None = None
+    axis2: Array | None = None
+    length: float | None = None
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """What touches the ground plane and rolls or slides on it.
+
+    type: rolling (its point on the ground has no speed), castor (it stays on the ground and
+    slides freely) or knife_edge (its point does not move sideways). centre: the wheel's centre,
+    or the point of the knife edge. axis (3,): unit vector in that frame; a wheel turns about it,
+    a knife edge moves along it. radius: m, 0 for a sliding point. normal (3,) and height: the
+    ground has all points p with normal.p = height, in the root's frame.
+    """
+
+    name: str
+    type: str
+    centre: Attachment
+    axis: Array
+    radius: float
+    normal: Array
+    height: float = 0.0
+
+
+@dataclass(frozen=True)
+class Support:
+    """A point of a link that is fixed to the ground while it is active, such as a foot.
+
+    type: point (it may turn) or flat (it may not). at (3,): the place in the root's frame; None:
+    where the point is when it becomes active. active: whether it is at the start.
+    """
+
+    name: str
+    type: str
+    point: Attachment
+    at: Array | None = None
+    active: bool = True
+
+
+@dataclass(frozen=True)
 class Robot:
     """A tree of links.
 
@@ -263,7 +330,8 @@ class Robot:
     expanded URDF text of the source. extensions: the elements of ours in it as XML, merged with
     those of the overlay; `published_description` makes one text of both. source: the file, or
     <string>.
-    warnings: one line each, about what is read but doubtful.
+    warnings: one line each, about what is read but doubtful. loops, wheels, supports: constraints
+    between links of the tree, and between links and the ground.
     """
 
     name: str
@@ -276,3 +344,11 @@ class Robot:
     extensions: str = field(default='', repr=False)
     source: str = ''
     warnings: tuple[str, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    wheels: tuple[Wheel, ...] = ()
+    supports: tuple[Support, ...] = ()
+
+    @property
+    def constraints(self) -> tuple[Loop | Wheel | Support, ...]:
+        """All loops, then all wheels, then all supports."""
+        return (*self.loops, *self.wheels, *self.supports)

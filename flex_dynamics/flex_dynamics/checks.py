@@ -14,6 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from flex_description import Robot
 from flex_description.suggestion import nearest
 from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
@@ -230,3 +231,12 @@ def state(model: HasCoordinates, q: Any, v: Any) -> tuple[Array, Array]:
     """q and v as positions and speeds (n,) of a model."""
     return (vector(q, 'q', model.n, model.names, LARGEST_POSITION),
             vector(v, 'v', model.n, model.names))
+
+
+def refuse_constraints(robot: Robot, what: str) -> None:
+    """DynamicsError if a robot has loops, wheels or supports, which `what` cannot do yet."""
+    if robot.constraints:
+        one = robot.constraints[0]
+        raise DynamicsError(f'robot {robot.name}: expected a tree of links, found '
+                            f'{type(one).__name__.lower()} {one.name!r}: {what} without loops, '
+                            'wheels and supports only')

@@ -82,6 +82,8 @@ def _lines(figures: dict[str, Any]) -> Iterator[str]:
                'rad/s (divide by 2 pi for Hz)')
     for imu in figures['imus']:
         yield f'imu {imu["name"]} in {imu["frame"]}'
+    for one in figures['constraints']:
+        yield f'{one["kind"]} {one["name"]}: {one["type"]}, {" to ".join(one["at"])}{one["more"]}'
     for warning in figures['warnings']:
         yield f'warning: {warning}'
 

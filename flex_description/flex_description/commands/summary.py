@@ -12,13 +12,17 @@ from flex_description.fit.stiffness import end_stiffness
 from flex_description.link_modes import link_modes, loads_of
 from flex_description.rigid_inertia import beam_inertia, link_inertia
 from flex_description.robot import (
+    Attachment,
     FlexibleJoint,
     FlexibleLink,
     Joint,
     Limits,
+    Loop,
     LumpedMass,
     Motor,
     Robot,
+    Support,
+    Wheel,
 )
 
 # Of the numbers in the summary; those of elastic joints are with each joint, whose type they have.
@@ -50,8 +54,26 @@ def summary(robot: Robot) -> dict[str, Any]:
         'joints': [_joint(joint) for joint in robot.joints],
         'frames': [{'name': frame.name, 'link': frame.link} for frame in robot.frames],
         'imus': [asdict(imu) for imu in robot.imus],
+        'constraints': [_constraint(one) for one in robot.constraints],
         'warnings': list(robot.warnings),
     }
+
+
+def _constraint(one: Loop | Wheel | Support) -> dict[str, Any]:
+    """A loop, wheel or support: its frames, and in words what else it has."""
+    if isinstance(one, Loop):
+        return {'kind': 'loop', 'name': one.name, 'type': one.type,
+                'at': [_place(one.first), _place(one.second)],
+                'more': '' if one.length is None else f', {one.length:g} m apart'}
+    if isinstance(one, Wheel):
+        return {'kind': 'wheel', 'name': one.name, 'type': one.type, 'at': [_place(one.centre)],
+                'more': f', radius {one.radius:g} m' if one.radius else ''}
+    return {'kind': 'support', 'name': one.name, 'type': one.type, 'at': [_place(one.point)],
+            'more': '' if one.active else ', not active at the start'}
+
+
+def _place(place: Attachment) -> str:
+    return place.frame if place.x is None else f'{place.frame} at x = {place.x:g} m'
 
 
 def _beam_mass(link: FlexibleLink | None) -> float:

@@ -133,6 +133,10 @@ def lump(robot: Robot, segments: int = 8) -> LumpedRobot:
             1 <= segments <= MOST_SEGMENTS):
         raise RobotError(f'segments: expected a whole number from 1 to {MOST_SEGMENTS}, found '
                          f'{segments}')
+    if robot.constraints:
+        raise RobotError(f'robot {quoted(robot.name)}: expected a tree of links, found constraint '
+                         f'{quoted(robot.constraints[0].name)}; lump cannot write loops, wheels '
+                         'and supports for other programs yet', robot.source)
     elastic = [joint for joint in robot.joints if joint.flexible is not None]
     beams = {link.name: link.flexible for link in robot.links if link.flexible is not None}
     if not beams and not elastic:

@@ -23,7 +23,8 @@ from flex_description.suggestion import suggestion
 # top-level key: element tag and the attribute that a mapping's keys give
 TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', 'joint'),
        'motors': ('motor', 'joint'), 'imus': ('imu', 'name'),
-       'motion_limits': ('motion_limits', 'joint'), 'gravity': ('gravity', 'xyz')}
+       'motion_limits': ('motion_limits', 'joint'), 'gravity': ('gravity', 'xyz'),
+       'loops': ('loop', 'name'), 'wheels': ('wheel', 'name'), 'supports': ('support', 'name')}
 PLURALS = {'masses': 'mass', 'gauges': 'gauge', 'segments': 'segment', 'sections': 'section'}
 MAIN = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
 

@@ -84,6 +84,7 @@ class Model(ComposedModel):
     def __init__(self, robot: Robot, order: str = 'second') -> None:
         checks.instance(robot, 'robot', Robot, f'load_robot({robot!r}) gives one' if isinstance(
             robot, str) else 'load_robot gives one')
+        checks.refuse_constraints(robot, 'Model computes robots')
         assembly = assemble(robot, checks.choice(order, 'order', ORDERS))
         super().__init__(assembly, create_backend(assembly))
 
