@@ -1,15 +1,27 @@
 """The bundled robots are what their sources say."""
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import xacro
 
-from flex_description import bundled_robots, load_robot
+from flex_description import RobotError, bundled_robots, load_robot
+from flex_description.math import exponential, pose
 
 NAMES = ('canadarm', 'canadarm_paper', 'cibicik_arm', 'cibicik_arm_paper', 'de_luca_siciliano',
          'flexible_tree', 'lab_link', 'lin_lewis_one_link', 'lin_lewis_rfr', 'mladenova_arm',
-         'piedboeuf_arm', 'rest_to_rest_link', 'spin_up_beam', 'ur5')
+         'panda', 'piedboeuf_arm', 'rest_to_rest_link', 'spin_up_beam', 'ur5')
+PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
+INTERFACES = ('position', 'velocity', 'effort')
+LEG = """<robot name="leg" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:include filename="ros2_control.xml"/>
+  <link name="a"/><link name="b"/><link name="c"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hip" type="continuous"><parent link="a"/><child link="b"/></joint>
+  <joint name="knee" type="continuous"><parent link="b"/><child link="c"/></joint>
+  <xacro:topic_ros2_control name="leg" joint_states_topic="elsewhere" {}/></robot>"""
 LBF, INCH = 4.4482216152605, 0.0254
 
 
@@ -63,6 +75,67 @@ def test_files_name_no_other_file_than_those_shipped():
                 if element.tag.endswith('}include'):
                     assert (folder / element.attrib['filename']).is_file()
             assert 'package://' not in Path(path).read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_ros2_control_drives_every_joint(name):
+    """Each robot has one tag for topic hardware, with all interfaces of all joints."""
+    robot = load_robot(name)
+    tag, = ElementTree.fromstring(robot.urdf).findall('ros2_control')
+    assert tag.findtext('hardware/plugin') == PLUGIN
+    assert {param.get('name'): param.text for param in tag.findall('hardware/param')} == {
+        'joint_commands_topic': 'robot_joint_commands',
+        'joint_states_topic': 'robot_joint_states', 'trigger_joint_command_threshold': '1e-05'}
+    moving = [item for item in robot.joints if item.type != 'fixed']
+    assert [one.get('name') for one in tag.findall('joint')] == [item.name for item in moving]
+    assert all(item.command_interfaces == INTERFACES for item in moving)
+    for one in tag.findall('joint'):
+        assert tuple(state.get('name') for state in one.findall('state_interface')) == INTERFACES
+
+
+@pytest.mark.parametrize('process', [
+    lambda path: load_robot(path).urdf, lambda path: xacro.process_file(path).toxml()],
+    ids=['flex', 'xacro'])
+@pytest.mark.parametrize('given, expected', [
+    ('joints="knee"', {'knee': INTERFACES}),
+    ('joints=" knee  hip " command="velocity"', {'knee': ('velocity',), 'hip': ('velocity',)}),
+    ('joints="hip" command="effort position"', {'hip': ('position', 'effort')}),
+    ('joints="hip" command="positon"', 'expected some of position, velocity and effort'),
+    ('joints="hip" command=""', 'expected some of position, velocity and effort'),
+    ('joints=""', 'joints: expected names of joints, found none')])
+def test_users_write_the_tag_by_a_macro(tmp_path, process, given, expected):
+    path = tmp_path / 'leg.urdf.xacro'
+    path.write_text(LEG.format(given))
+    shutil.copy(bundled_robots()['ur5'].with_name('ros2_control.xml'), tmp_path)
+    if isinstance(expected, str):
+        with pytest.raises((RobotError, xacro.XacroException), match=expected):
+            process(str(path))
+        return
+    tag, = ElementTree.fromstring(process(str(path))).findall('ros2_control')
+    assert {joint.get('name'): tuple(one.get('name') for one in joint.findall('command_interface'))
+            for joint in tag.findall('joint')} == expected
+    assert tag.find('hardware/param[@name="joint_states_topic"]').text == 'elsewhere'
+
+
+def test_panda_as_the_maker_says():
+    robot = load_robot('panda')
+    assert sum(item.inertia.mass for item in robot.links if item.inertia) == pytest.approx(
+        4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522)
+    # The product of the published Denavit-Hartenberg transforms (a, d, alpha before each joint).
+    q = np.array([0.3, -0.5, 0.4, -1.9, 0.2, 1.4, 0.6])
+    table = [(0, 0.333, 0), (0, 0, -0.5), (0, 0.316, 0.5), (0.0825, 0, 0.5),
+             (-0.0825, 0.384, -0.5), (0, 0, 0.5), (0.088, 0, 0.5)]
+    expected = np.eye(4)
+    for angle, (a, d, quarter) in zip(q, table):
+        turn, twist = pose(exponential([0, 0, angle]), [0, 0, d]), pose(
+            exponential([np.pi * quarter, 0, 0]), [a, 0, 0])
+        expected = expected @ twist @ turn
+    found = np.eye(4)
+    for number, angle in enumerate(q, 1):
+        found = found @ joint(robot, f'panda_joint{number}').origin @ pose(
+            exponential([0, 0, angle]), np.zeros(3))
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert joint(robot, 'panda_joint8').origin[2, 3] == 0.107
 
 
 def test_cibicik_table():

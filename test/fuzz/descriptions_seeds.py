@@ -120,6 +120,9 @@ def heavy(text: str) -> str:
     return text.replace('<link name="link1">', f'<link name="link1">{INERTIAL}')
 
 
+MACROS = ('parts.xml', 'ros2_control.xml')     # files of macros beside the bundled robots
+
+
 def seeds() -> Seeds:
     """All of them; every one is a good robot."""
     robots = bundled_robots()
@@ -136,7 +139,7 @@ def seeds() -> Seeds:
         bundled=texts,
         tabled={suffix: small(TABLED[0], TABLED[1], TABLED[2].format(suffix=suffix), TABLED[3])
                 for suffix in ('csv', 'npz')},
-        xacro={**xacro, 'parts.xml': (folder / 'parts.xml').read_text()},
+        xacro={**xacro, **{name: (folder / name).read_text() for name in MACROS}},
         overlays=[*[(bare, UNLOADED)] * 6, (bare, OVERLAY), (bare, OVERLAY),
                   *[(small(*VARIANTS[0]), CHANGED)] * 4, *[(heavy(bare), KEPT)] * 4,
                   *[(heavy(bare), SCALED)] * 4,
