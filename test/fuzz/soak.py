@@ -87,7 +87,7 @@ SERVICES = {
 }
 # Buffers as long as their message, freed after it. Data sharing and synchronous publishing, which
 # rmw_fastrtps switches off unless it takes these settings from a file, stay off.
-RELEASED = '''<?xml version="1.0" encoding="UTF-8"?>
+RELEASED = """<?xml version="1.0" encoding="UTF-8"?>
 <profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
   <data_writer profile_name="writer" is_default_profile="true">
     <qos>
@@ -101,7 +101,7 @@ RELEASED = '''<?xml version="1.0" encoding="UTF-8"?>
     <historyMemoryPolicy>DYNAMIC</historyMemoryPolicy>
   </data_reader>
 </profiles>
-'''
+"""
 QUIT = SimulationState.STATE_QUITTING      # it ends the simulator, as it should
 SendGoal = FollowJointTrajectory.Impl.SendGoalService
 GOALS = 'control/follow_joint_trajectory/_action/send_goal'
