@@ -16,6 +16,9 @@ setup(
         ('share/flex_bringup', ['package.xml']),
         ('share/flex_bringup/launch', sorted(glob('launch/*.launch.py'))),
         ('share/flex_bringup/config', sorted(glob('config/*.*'))),
+        ('share/flex_bringup/config/moveit', sorted(glob('config/moveit/*.*'))),
+        *((f'share/flex_bringup/config/moveit/{robot}', sorted(glob(f'config/moveit/{robot}/*')))
+          for robot in ('panda', 'ur5')),
         ('share/flex_bringup/rviz', sorted(glob('rviz/*.rviz'))),
     ],
     install_requires=[

@@ -4,12 +4,14 @@ A mistake ends the launch with one line; else each node would report it, or laun
 """
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
@@ -17,6 +19,7 @@ from launch.substitutions import LaunchConfiguration
 from flex_description import Robot, RobotError, load_robot, read_group_states, read_pose
 
 LARGEST = 2**20      # bytes of a parameter file
+TOPIC = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 # Parameter of all nodes of a launch but one, which logs the warnings about the robot for all.
 QUIET = {'description_warnings': False}
 
@@ -66,9 +69,10 @@ def driver(context: LaunchContext) -> str:
     return 'answering' if given == 'answering' else 'independent'
 
 
-def check_params_file(path: str) -> dict[str, Any]:
-    """The content of a parameter file; ArgumentError if nodes could not read it."""
-    expected = 'params_file: expected a YAML file with parameters of nodes, found'
+def check_params_file(path: str, argument: str = 'params_file') -> dict[str, Any]:
+    """The content of a parameter file; ArgumentError if nodes could not read it. argument: the
+    launch argument that names it."""
+    expected = f'{argument}: expected a YAML file with parameters of nodes, found'
     file = Path(path)
     try:
         if not file.is_file():
@@ -84,6 +88,30 @@ def check_params_file(path: str) -> dict[str, Any]:
     if content is not None and not isinstance(content, dict):
         raise ArgumentError(f'{expected} {path}: {type(content).__name__} in place of a mapping')
     return content or {}
+
+
+def check_topics(context: LaunchContext, *arguments: str) -> None:
+    """ArgumentError if one of these arguments is not the name of a topic."""
+    for argument in arguments:
+        name = LaunchConfiguration(argument).perform(context)
+        if not TOPIC.fullmatch(name):
+            raise ArgumentError(f'{argument}: expected the name of a topic (letters, digits and '
+                                f'_, parted by /), found {name!r}')
+
+
+def require_packages(packages: Mapping[str, str], what: str) -> None:
+    """ArgumentError if one of the ROS packages is not installed; by each of them, the Debian
+    package that has it. what: the program that needs them."""
+    missing = []
+    for package in packages:
+        try:
+            get_package_share_directory(package)
+        except PackageNotFoundError:
+            missing.append(package)
+    if missing:
+        debian = ' '.join(dict.fromkeys(packages[name] for name in missing))
+        raise ArgumentError(f'{what} is not installed: no ROS package {", ".join(missing)}; '
+                            f'install it with sudo apt install {debian}')
 
 
 def viewer_goals(context: LaunchContext) -> list[str]:

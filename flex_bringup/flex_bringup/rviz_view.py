@@ -38,13 +38,13 @@ def cell(most: float) -> float:
     return max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= most)
 
 
-def write_view(robot: Robot) -> str:
-    """Path of a new file: rviz/robot.rviz, fitted to the robot. What one changes in RViz and saves
-    is kept in it."""
-    template = Path(get_package_share_directory('flex_bringup'), 'rviz', 'robot.rviz')
+def write_view(robot: Robot, name: str = 'robot.rviz') -> str:
+    """Path of a new file: rviz/robot.rviz, or the one named, fitted to the robot. What one changes
+    in RViz and saves is kept in it."""
+    template = Path(get_package_share_directory('flex_bringup'), 'rviz', name)
     config = fitted(yaml.safe_load(template.read_text(encoding='utf-8')), reach(robot))
-    name = re.sub(r'\W', '_', robot.name)      # a robot may be called what no file can be
-    with tempfile.NamedTemporaryFile('w', prefix=f'{name}_', suffix='.rviz', delete=False,
+    prefix = re.sub(r'\W', '_', robot.name)    # a robot may be called what no file can be
+    with tempfile.NamedTemporaryFile('w', prefix=f'{prefix}_', suffix='.rviz', delete=False,
                                      encoding='utf-8') as file:
         yaml.safe_dump(config, file, sort_keys=False)
     return file.name

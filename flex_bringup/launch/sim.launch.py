@@ -19,6 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 from flex_bringup.launch_arguments import (
     QUIET,
     check_params_file,
+    check_topics,
     driver,
     load_robot_once,
     start_arguments,
@@ -28,6 +29,7 @@ from flex_bringup.rviz_view import write_view
 
 DEFAULTS = PathJoinSubstitution([FindPackageShare('flex_bringup'), 'config', 'default.yaml'])
 BOOLEANS = ['true', 'false']
+TOPICS = ('joint_states', 'joint_commands')       # whose names are arguments
 CONTROLLERS = sorted({point.name for point in entry_points(group='flex_control.controllers')})
 
 
@@ -39,6 +41,7 @@ def start_simulator(context: LaunchContext, parameters: list[Any],
     given = LaunchConfiguration('params_file').perform(context)
     context.launch_configurations['params_file'] = given or defaults
     check_params_file(given or defaults)
+    check_topics(context, *(f'{name}_topic' for name in TOPICS))
     robot = load_robot_once(context)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
     if (LaunchConfiguration('use_rviz').perform(context),
@@ -78,7 +81,8 @@ def generate_launch_description() -> LaunchDescription:
     common = {
         'namespace': LaunchConfiguration('namespace'),
         'output': 'screen',
-        'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static'), ('/clock', 'clock')],
+        'remappings': [('/tf', 'tf'), ('/tf_static', 'tf_static'), ('/clock', 'clock'),
+                       *((name, LaunchConfiguration(f'{name}_topic')) for name in TOPICS)],
         'ros_arguments': ['--log-level', LaunchConfiguration('log_level')],
     }
     windows = IfCondition(PythonExpression([
@@ -108,6 +112,13 @@ def generate_launch_description() -> LaunchDescription:
             description='what sends joint_commands: a node that answers each state, as the '
                         'control node does, or one with its own schedule, such as ros2_control; '
                         'auto: independent with control:=false'),
+        DeclareLaunchArgument(
+            'joint_states_topic', default_value='joint_states',
+            description='topic of the simulated encoders; another one where a driver publishes '
+                        'joint_states, as ros2_control does'),
+        DeclareLaunchArgument(
+            'joint_commands_topic', default_value='joint_commands',
+            description='topic of the commands to the simulator'),
         DeclareLaunchArgument(
             'in_process', default_value='false', choices=BOOLEANS,
             description='simulator and control node in one process, no topic between them: the '
