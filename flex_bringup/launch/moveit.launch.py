@@ -19,6 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 from flex_bringup.launch_arguments import QUIET, load_robot_once, require_packages
 from flex_bringup.moveit_config import bundled_folder, read_moveit_config
 from flex_bringup.rviz_view import write_view
+from flex_description import published_description
 
 SHARE = FindPackageShare('flex_bringup')
 BOOLEANS = ['true', 'false']
@@ -41,7 +42,8 @@ def start_all(context: LaunchContext) -> list[Any]:
     robot = load_robot_once(context)
     config = read_moveit_config(given['moveit_config'] or bundled_folder(given['robot']), robot)
     start = given['start'] or (HOME if HOME in config.states else '')
-    description = {'robot_description': ParameterValue(robot.urdf, value_type=str)}
+    description = {'robot_description': ParameterValue(published_description(robot),
+                                                       value_type=str)}
     sim_time = {'use_sim_time': True}
     # Without names of their own: parameters then reach all nodes of the process, also that of the
     # controller manager in move_group.

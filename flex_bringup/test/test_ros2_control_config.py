@@ -71,7 +71,7 @@ class TrajectoryController:
         return self.p * error + self.integral + self.feed * speed
 
 
-@pytest.mark.parametrize('overlay, late', [(None, 1), ('ur5_flexible', 1), ('ur5_flexible', 4)])
+@pytest.mark.parametrize('overlay, late', [(None, 1), ('ur5_flexible', 1), ('ur5_flexible', 2)])
 def test_efforts_move_the_arm_and_hold_it(overlay, late):
     """Commands act `late` updates after their state, as over topics on a busy machine: 20 ms."""
     model = Model(load_robot('ur5', overlay))
