@@ -1,10 +1,10 @@
 """Takes the place of ros2_control_node and its controllers in a launch.
 
 Towards the robot it does what joint_state_topic_hardware_interface does with the <ros2_control>
-tag of robot_description: it sends nothing while the states are within the threshold of the commands,
-lists all joints, fills the arrays of the declared command interfaces, and has NaN for what no
-controller has claimed. It waits for the clock, updates at update_rate, and publishes joint_states
-as the broadcaster does. A controller takes one point on its topic ~/joint_trajectory.
+tag of robot_description: it sends nothing while the states are within the threshold of the
+commands, lists all joints, fills the arrays of the declared command interfaces, and has NaN for
+what no controller has claimed. It waits for the clock, updates at update_rate, and publishes
+joint_states as the broadcaster does. A controller takes one point on its topic ~/joint_trajectory.
 """
 import contextlib
 import math
