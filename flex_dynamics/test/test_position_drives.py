@@ -1,4 +1,6 @@
 """Joints that are commanded by position or velocity, as ros2_control does it."""
+import re
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,9 @@ TAG = """<ros2_control name="arm" type="system">
 
 @pytest.fixture(scope='module')
 def arm():
-    return Model(load_robot('cibicik_arm'))
+    """Without the tag that the bundled robot has."""
+    urdf = load_robot('cibicik_arm').urdf
+    return Model(load_robot(re.sub('<ros2_control.*</ros2_control>', '', urdf, flags=re.DOTALL)))
 
 
 @pytest.fixture(scope='module')
@@ -154,6 +158,23 @@ def test_nan_is_refused_of_a_controller_that_answers_states(arm):
     commands = CommandLimits(arm)
     with pytest.raises(CommandError, match='position: expected finite numbers, found nan'):
         commands.accept(JOINTS, [0.0] * 4, [NAN] * 4)
+
+
+@pytest.mark.parametrize('beside', [
+    {'position': [0.3] * 4}, {'velocity': [0.3] * 4},
+    {'position': [0.3] * 4, 'velocity': [0.0] * 4}])
+def test_zeros_that_an_effort_controller_left_do_not_let_the_arm_fall(arm, beside):
+    commands = CommandLimits(arm, partial=True)
+    commands.accept(JOINTS, [1.0, 2.0, 3.0, 4.0])
+    commands.accept(JOINTS, [0.0] * 4, **beside)
+    assert commands.followed.all()
+    commands.accept(JOINTS, [0.0, 5.0, 0.0, 0.0], **beside)      # one of them is an effort
+    assert commands.followed.tolist() == [True, False, True, True]
+    commands.accept(JOINTS, [0.0] * 4)                           # alone, zero is an effort
+    assert not commands.followed.any() and not commands.effort.any()
+    answering = CommandLimits(arm)
+    answering.accept(JOINTS, [0.0] * 4, [0.3] * 4)
+    assert not answering.followed.any()
 
 
 def test_short_arrays_are_assigned_by_the_tag(tagged):

@@ -42,7 +42,10 @@ class CommandLimits:
     position.
 
     partial: NaN means "not commanded", as ros2_control sends it for interfaces that nobody has
-    claimed; a joint without any number keeps its last command. Otherwise NaN is refused.
+    claimed; a joint without any number keeps its last command. An effort of exactly zero beside a
+    position or velocity counts as not commanded, too: an effort controller that was deactivated
+    leaves zeros behind, and the arm must not fall when another one takes over. Otherwise NaN is
+    refused, and zero is an effort.
     """
 
     def __init__(self, model: Model, motors: Array | None = None, partial: bool = False) -> None:
@@ -93,11 +96,14 @@ class CommandLimits:
         given = [np.asarray(values, dtype=float) for values in (effort, position, velocity)]
         if (names == self.names
                 and len(given[0]) == len(given[1]) == len(given[2]) == self._driven
-                and all(within(values, LARGEST) for values in given)):
+                and all(within(values, LARGEST) for values in given)
+                and (not self.partial or given[0].all())):
             self._take_all(*given)
             return
         values = self._check(names, given)
         there = ~np.isnan(values)
+        if self.partial:
+            there[0] &= (values[0] != 0.0) | ~there[1:].any(axis=0)
         commanded = there.any(axis=0)
         places, values, there = self._places[commanded], values[:, commanded], there[:, commanded]
         cut = np.minimum(np.maximum(values, self._least[:, places]), self._most[:, places])
