@@ -103,6 +103,25 @@ def test_the_start_tolerance_is_taken(arm):
                                    rtol=0.0, atol=1e-12)
 
 
+def test_a_start_measured_a_little_beyond_a_limit_leads_back(arm):
+    """Encoders have noise, and arms are parked at their limits."""
+    rng = np.random.default_rng(14)
+    for _ in range(30):
+        parked = np.where(rng.random(len(arm.names)) < 0.5, arm.limits.lower, arm.limits.upper)
+        goal = rng.uniform(arm.lower, arm.upper)
+        planned = plan(np.array([parked + rng.normal(0.0, 1e-3, len(arm.names)), goal]),
+                       arm.velocity, arm.acceleration, rng)
+        motion = arm.read(planned, start=Reference.at_rest(parked))
+        np.testing.assert_allclose(motion.sample(motion.end).position, goal, rtol=0.0, atol=1e-12)
+        still = np.zeros((1, len(arm.names)))
+        here = Planned(np.zeros(1), planned.positions[:1], still, still)      # already there
+        assert arm.read(here, start=Reference.at_rest(parked)).end <= NOW
+    planned = plan(np.array([parked + 0.02 * np.sign(parked), goal]), arm.velocity,
+                   arm.acceleration, rng)
+    with pytest.raises(GoalError, match='its limits'):
+        arm.read(planned, start=Reference.at_rest(parked))
+
+
 def test_re_planning_in_mid_motion_begins_at_the_present_reference(arm):
     """After each of 30 plans, half way, a new one from where the arm was a moment before."""
     rng = np.random.default_rng(13)

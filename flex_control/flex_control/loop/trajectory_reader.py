@@ -96,8 +96,13 @@ class TrajectoryReader:
         left = times > now
         # Where the arm was does not matter: planners repeat a measured position as first point.
         wanted = positions[left] if left.any() else positions[-1:]
-        self.limits.check_range(wanted[:, places], places, RANGE)
-        if self.interpolation == 'none':
+        steps = self.interpolation == 'none'
+        if not left.any() and not steps and self._already_there(positions[-1], present):
+            return SetPoints([now], [present.position])
+        begin = self._measured(positions[~left])
+        self.limits.check_range(wanted[-1:, places], places, RANGE)
+        self._with(begin).check_range(wanted[:, places], places, RANGE)
+        if steps:
             return SetPoints(times, positions)
         if not left.any():
             return self._step(now, positions[-1], present)
@@ -111,24 +116,37 @@ class TrajectoryReader:
             trajectory = QuinticSpline(times, through, present)
         else:
             trajectory = Splines(times, through, *rates)
-        limits = self._from(present)
+        limits = self._with(np.vstack((present.position, begin)))    # there is a way back inside
         stated = rates[1] if isinstance(trajectory, Splines) else None
         if self.stretch:
             return limits.stretched(trajectory, self.slack, stated, RANGE)
         limits.check(trajectory, self.slack, stated, RANGE)
         return trajectory
 
-    def _from(self, present: Reference) -> MotionLimits:
-        """Limits with the present position inside, so that there is a way back into them."""
-        return replace(self.limits, lower=np.minimum(self.limits.lower, present.position),
-                       upper=np.maximum(self.limits.upper, present.position))
+    def _measured(self, begin: np.ndarray) -> np.ndarray:
+        """The points (k, n_joints) with which a motion begins, which are measured, with noise: at
+        most ALREADY_THERE outside the limits."""
+        limits = self.limits
+        inside: np.ndarray = np.clip(begin, limits.lower - ALREADY_THERE,
+                                     limits.upper + ALREADY_THERE)
+        return inside
+
+    def _with(self, positions: np.ndarray) -> MotionLimits:
+        """Limits with these positions (k, n_joints) inside."""
+        limits = self.limits
+        return replace(limits, lower=np.vstack((limits.lower, positions)).min(axis=0),
+                       upper=np.vstack((limits.upper, positions)).max(axis=0))
+
+    @staticmethod
+    def _already_there(position: np.ndarray, present: Reference) -> bool:
+        """Whether a motion that is to be at its end now leads nowhere. Planners send one if the
+        goal is where the arm is; measured positions differ a little from the reference, which
+        then stays."""
+        return bool((np.abs(position - present.position) <= ALREADY_THERE).all()
+                    and (np.abs(present.velocity) <= REST).all())
 
     def _step(self, now: float, position: np.ndarray, present: Reference) -> Trajectory:
-        """A motion that is to be at its end now. Planners send one if the goal is where the arm
-        is; measured positions differ a little from the reference, which then stays."""
-        if (np.abs(position - present.position) <= ALREADY_THERE).all() and (
-                np.abs(present.velocity) <= REST).all():
-            return SetPoints([now], [present.position])
+        """A motion that is to be at its end now."""
         far = (position != present.position) & np.isfinite(self.limits.velocity)
         if far.any():
             name = self.names[int(np.flatnonzero(far)[0])]
