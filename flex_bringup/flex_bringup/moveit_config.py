@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from ament_index_python.packages import get_package_share_directory
 
 from flex_bringup.launch_arguments import ArgumentError, check_params_file
-from flex_description import Robot, read_group_states, read_pose
+from flex_description import Robot, RobotError, read_group_states, read_pose
 from flex_description.suggestion import suggestion
 
 CONTROL = 'control'                  # the node that takes MoveIt's goals
@@ -25,15 +25,15 @@ PIPELINES = ('ompl', 'pilz_industrial_motion_planner')    # the first by default
 
 
 class MoveItConfig(NamedTuple):
-    """srdf: path; states: names of group states; parameters: of move_group, without the robot's
-    description; display: those of them that RViz needs, too; left_out: controllers of other
-    types than FollowJointTrajectory, which the control node does not replace."""
+    """srdf: path; states: names of group states within the joints' limits; parameters: of
+    move_group, without the robot's description; display: those of them that RViz needs, too;
+    warnings: what does not fit but does not hinder MoveIt, a line each."""
 
     srdf: str
     states: list[str]
     parameters: dict[str, Any]
     display: dict[str, Any]
-    left_out: list[str]
+    warnings: list[str]
 
 
 def bundled_folder(robot: str) -> Path:
@@ -54,18 +54,25 @@ def read_moveit_config(folder: str | Path, robot: Robot) -> MoveItConfig:
     srdf = found[0]
     states = read_group_states(robot, srdf, log_warnings=False)
     root = ElementTree.fromstring(srdf.read_text(encoding='utf-8'))      # read_group_states did
-    groups = check_srdf(root, robot, srdf.name)
-    for name, state in states.items():
-        read_pose(robot, name, {name: state}, f'{srdf.name}, group_state')
+    groups, warnings = check_srdf(root, robot, srdf.name)
+    for name in list(states):
+        try:
+            read_pose(robot, name, {name: states[name]}, f'{srdf.name}, group_state {name}')
+        except RobotError as error:
+            del states[name]
+            if '/' in name:                  # it is there by its short name, too
+                warnings.append(str(error))
     kinematics = _read(folder / 'kinematics.yaml')
     for group in kinematics:
         if group not in groups:
             raise ArgumentError(f'kinematics.yaml: expected groups of {srdf.name}, found '
                                 f'{group!r}; {suggestion(str(group), groups)}')
     limits = _read(folder / 'joint_limits.yaml')
-    check_limits(limits, robot)
+    warnings += check_limits(limits, robot)
     execution, left_out = control_node_as_controller(
         _read(folder / 'moveit_controllers.yaml'), robot)
+    warnings += [f'moveit_controllers.yaml: {name} is left out: the control node takes the place '
+                 'of controllers of type FollowJointTrajectory only' for name in left_out]
     planning = {**limits, **_read(_own_or_ours(folder, 'pilz_cartesian_limits.yaml'))}
     pipelines = {name: _read(_own_or_ours(folder, f'{name}_planning.yaml')) for name in PIPELINES}
     display = {
@@ -79,12 +86,14 @@ def read_moveit_config(folder: str | Path, robot: Robot) -> MoveItConfig:
     scene = {f'publish_{what}': True for what in (
         'planning_scene', 'geometry_updates', 'state_updates', 'transforms_updates')}
     return MoveItConfig(str(srdf), list(states), {**display, **execution, **scene}, display,
-                        left_out)
+                        warnings)
 
 
-def check_srdf(root: ElementTree.Element, robot: Robot, name: str) -> dict[str, set[str]]:
-    """The joints that move, by the groups of an SRDF; ArgumentError if it names what the robot
-    or the SRDF does not have."""
+def check_srdf(root: ElementTree.Element, robot: Robot,
+               name: str) -> tuple[dict[str, set[str]], list[str]]:
+    """The joints that move, by the groups of an SRDF, and warnings; ArgumentError if it names what
+    the robot or the SRDF does not have. Of pairs of links that is a warning: MoveIt ignores them.
+    """
     if root.get('name') != robot.name:
         raise ArgumentError(f'{name}: expected the SRDF of {robot.name!r}, found that of '
                             f'{root.get("name")!r}')
@@ -93,12 +102,16 @@ def check_srdf(root: ElementTree.Element, robot: Robot, name: str) -> dict[str, 
     virtual = {str(one.get('name')) for one in root.findall('virtual_joint')}
     groups = {str(group.get('name')): group for group in root.findall('group')}
     known = {'link': links, 'joint': joints | virtual, 'group': set(groups)}
+    warnings: dict[str, None] = {}
     for element, kind, attribute in _references(root):
         given = str(element.get(attribute))
         if given not in known[kind]:
-            raise ArgumentError(f'{name}: <{element.tag}> {attribute}: expected a {kind} of '
-                                f'{robot.name}, found {given!r}; '
-                                f'{suggestion(given, known[kind])}')
+            message = (f'{name}: <{element.tag}> {"link" if kind == "link" else attribute}: '
+                       f'expected a {kind} of {robot.name}, found {given!r}; '
+                       f'{suggestion(given, known[kind])}')
+            if element.tag != 'disable_collisions':
+                raise ArgumentError(message)
+            warnings[message] = None
     above = {joint.child: joint for joint in robot.joints}
     moving = {joint.name for joint in robot.joints if joint.type != 'fixed'}
 
@@ -121,7 +134,7 @@ def check_srdf(root: ElementTree.Element, robot: Robot, name: str) -> dict[str, 
             found |= members(str(one.get('name')), (*within, group))
         return found & moving
 
-    return {group: members(group, ()) for group in groups}
+    return {group: members(group, ()) for group in groups}, list(warnings)
 
 
 def _references(root: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, str, str]]:
@@ -141,9 +154,10 @@ def _references(root: ElementTree.Element) -> Iterator[tuple[ElementTree.Element
         yield from ((one, 'link', 'parent_link'), (one, 'group', 'group'))
 
 
-def check_limits(content: Mapping[str, Any], robot: Robot) -> None:
-    """ArgumentError if joint_limits.yaml names other joints, or allows velocities that the
-    control node would refuse."""
+def check_limits(content: Mapping[str, Any], robot: Robot) -> list[str]:
+    """Warnings about velocities in joint_limits.yaml that the control node refuses; ArgumentError
+    if it names other joints or no good numbers."""
+    warnings = []
     joints = {joint.name: joint.limits for joint in robot.joints if joint.type != 'fixed'}
     limits = content.get('joint_limits')
     if not isinstance(limits, Mapping) or not limits:
@@ -163,8 +177,10 @@ def check_limits(content: Mapping[str, Any], robot: Robot) -> None:
                                     f'number, found {value!r}')
         most = joints[name].velocity
         if own.get('has_velocity_limits') and own.get('max_velocity', 0.0) > most:
-            raise ArgumentError(f'joint_limits.yaml: {name}, max_velocity: expected at most '
-                                f'{most:g}, the limit of the URDF, found {own["max_velocity"]:g}')
+            warnings.append(f'joint_limits.yaml: {name}, max_velocity: expected at most {most:g}, '
+                            f'the limit of the URDF, found {own["max_velocity"]:g}; the control '
+                            'node refuses faster motions')
+    return warnings
 
 
 def control_node_as_controller(content: Mapping[str, Any],

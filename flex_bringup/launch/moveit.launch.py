@@ -50,8 +50,7 @@ def start_all(context: LaunchContext) -> list[Any]:
     common = {'namespace': given['namespace'], 'output': 'screen', 'remappings': [
         ('/tf', 'tf'), ('/tf_static', 'tf_static'), ('/clock', 'clock')]}
     return [
-        *(LogInfo(msg=f'controller {name} is left out: the control node follows trajectories only')
-          for name in config.left_out),
+        *(LogInfo(msg=f'warning: {warning}') for warning in config.warnings),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(PathJoinSubstitution([SHARE, 'launch',
                                                                 'sim.launch.py'])),
