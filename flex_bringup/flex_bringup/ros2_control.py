@@ -1,16 +1,22 @@
-"""Checks of a <ros2_control> tag and a controllers' file, before the controller manager starts.
+"""A <ros2_control> tag and a controllers' file, checked before the controller manager starts.
 
 It would wait for topics that nobody publishes, or abort with the name of an interface only.
 """
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
+
+import yaml
+from ament_index_python.packages import get_package_share_directory
 
 from flex_bringup.launch_arguments import TOPIC, ArgumentError, check_params_file
 from flex_description import Robot
 from flex_description.suggestion import suggestion
+from flex_dynamics import Model, largest_joint_inertia
 
 PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
 PLUGINS = (PLUGIN, 'topic_based_ros2_control/TopicBasedSystem')      # the second: its old name
@@ -18,6 +24,9 @@ PLUGINS = (PLUGIN, 'topic_based_ros2_control/TopicBasedSystem')      # the secon
 DEFAULTS = {'joint_states_topic': '/robot_joint_states',
             'joint_commands_topic': '/robot_joint_commands'}
 STATES = ('position', 'velocity', 'effort')      # what the simulator's joint_states have
+# Gains of efforts per inertia about a joint; config/ros2_control.yaml says why.
+STIFFNESS, INTEGRAL, DAMPING = 225.0, 900.0, 20.0      # 1/s2, 1/s3, 1/s
+UNLIMITED = 1e6          # N m or N, the integral of joints without a limit of effort
 MACRO = 'write the tag by <xacro:topic_ros2_control> of flex_description/robots/ros2_control.xml'
 
 
@@ -98,6 +107,43 @@ def check_controllers(path: str, robot: Robot, needed: Iterable[str],
                     f'the <ros2_control> tag of {robot.name} lists '
                     f'{", ".join(interfaces[joint]) or "no command interface"}')
     return loaded
+
+
+def write_controllers(robot: Robot) -> str:
+    """Path of a new file: config/ros2_control.yaml with the joints of the robot's <ros2_control>
+    tag, and with gains by the rule of that file."""
+    template = Path(get_package_share_directory('flex_bringup'), 'config', 'ros2_control.yaml')
+    content = yaml.safe_load(template.read_text(encoding='utf-8'))
+    model = Model(robot)
+    inertia = dict(zip(model.joint_names, largest_joint_inertia(model)))
+    joints = [joint for joint in robot.joints if joint.command_interfaces]
+    gains = {}
+    for joint in joints:
+        moment = float(inertia.get(joint.name, 0.0))
+        gains[joint.name] = {
+            'p': _rounded(STIFFNESS * moment), 'i': _rounded(INTEGRAL * moment), 'd': 0.0,
+            'i_clamp': float(min(joint.limits.effort, UNLIMITED)),
+            'ff_velocity_scale': _rounded(DAMPING * moment)}
+    for section in content.values():
+        own = section['ros__parameters']
+        if 'joints' not in own:
+            continue
+        own['joints'] = [joint.name for joint in joints]
+        if 'constraints' in own:
+            shared = {key: value for key, value in own['constraints'].items()
+                      if not isinstance(value, dict)}
+            each = next(value for value in own['constraints'].values() if isinstance(value, dict))
+            own['constraints'] = {**shared, **{joint.name: dict(each) for joint in joints}}
+        if 'gains' in own:
+            own['gains'] = gains
+    with tempfile.NamedTemporaryFile('w', prefix='ros2_control_', suffix='.yaml', delete=False,
+                                     encoding='utf-8') as file:
+        yaml.safe_dump(content, file, sort_keys=False)
+    return file.name
+
+
+def _rounded(value: float) -> float:
+    return float(f'{value:.3g}')
 
 
 def _parameters(content: Mapping[str, Any], node: str) -> Mapping[str, Any]:

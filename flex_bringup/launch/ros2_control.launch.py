@@ -10,6 +10,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
     Shutdown,
 )
@@ -19,7 +20,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from flex_bringup.launch_arguments import load_robot_once, require_packages, start_arguments
-from flex_bringup.ros2_control import check_controllers, check_hardware
+from flex_bringup.ros2_control import check_controllers, check_hardware, write_controllers
 
 SHARE = FindPackageShare('flex_bringup')
 BOOLEANS = ['true', 'false']
@@ -41,6 +42,8 @@ def start_all(context: LaunchContext) -> list[Any]:
     chosen = CONTROLLERS[LaunchConfiguration('interface').perform(context)]
     robot = load_robot_once(context)
     topics = check_hardware(robot)
+    written = not file
+    file = file or write_controllers(robot)
     loaded = check_controllers(file, robot, (BROADCASTER, chosen), CONTROLLERS.values())
     passive = [name for name in loaded if name not in (BROADCASTER, chosen)]
     passed = [(name, LaunchConfiguration(name)) for name in PASSED]
@@ -48,6 +51,7 @@ def start_all(context: LaunchContext) -> list[Any]:
     # and the controllers' too, which must know that time is simulated.
     manager = {'package': 'controller_manager', 'output': 'screen'}
     return [
+        *([LogInfo(msg=f'controllers for {robot.name}: {file}')] if written else ()),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(PathJoinSubstitution([SHARE, 'launch',
                                                                 'sim.launch.py'])),
@@ -78,9 +82,9 @@ def generate_launch_description() -> LaunchDescription:
             'order', default_value='second', choices=['first', 'second'],
             description='deformation field: second order (with foreshortening) or first'),
         DeclareLaunchArgument(
-            'controllers_file',
-            default_value=PathJoinSubstitution([SHARE, 'config', 'ros2_control.yaml']),
-            description='YAML file of ros2_control: controller manager and controllers'),
+            'controllers_file', default_value='',
+            description='YAML file of ros2_control: controller manager and controllers; empty: '
+                        'config/ros2_control.yaml with joints and gains of the robot'),
         DeclareLaunchArgument(
             'interface', default_value='position', choices=sorted(CONTROLLERS),
             description='what the active controller commands: joint_trajectory_controller '

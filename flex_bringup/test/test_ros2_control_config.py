@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from flex_bringup.launch_arguments import ArgumentError
-from flex_bringup.ros2_control import check_controllers, check_hardware
+from flex_bringup.ros2_control import check_controllers, check_hardware, write_controllers
 from flex_description import bundled_robots, load_robot
 from flex_dynamics import Model, largest_joint_inertia
 from flex_dynamics.simulation.plant import Drives, Plant
@@ -98,8 +98,22 @@ def test_efforts_move_the_arm_and_hold_it(overlay, late):
 
 
 @pytest.mark.parametrize('name', sorted(bundled_robots()))
-def test_the_hardware_of_bundled_robots(name):
-    assert check_hardware(load_robot(name)) == ('robot_joint_states', 'robot_joint_commands')
+def test_every_bundled_robot_has_its_hardware_and_controllers(name):
+    robot = load_robot(name)
+    assert check_hardware(robot) == ('robot_joint_states', 'robot_joint_commands')
+    path = Path(write_controllers(robot))
+    try:
+        assert check_controllers(str(path), robot, (BROADCASTER, POSITION), (EFFORT,)) == [
+            BROADCASTER, POSITION, EFFORT]
+        written = yaml.safe_load(path.read_text())
+    finally:
+        path.unlink()
+    own = written[EFFORT]['ros__parameters']
+    moving = [joint.name for joint in robot.joints if joint.type != 'fixed']
+    assert own['joints'] == list(own['gains']) == moving
+    assert all(gain['p'] > 0.0 and np.isfinite(gain['i_clamp']) for gain in own['gains'].values())
+    if name == 'ur5':
+        assert written == CONTENT
 
 
 @pytest.mark.parametrize('pattern, by, message', [
