@@ -23,6 +23,7 @@ setup(
             'control = flex_ros.start:main_of.flex_control.nodes.control',
             'controlled_simulator = '
             'flex_ros.start:main_of.flex_control.nodes.controlled_simulator',
+            'shaping_proxy = flex_ros.start:main_of.flex_control.nodes.shaping_proxy',
         ],
         'flex_control.controllers': [
             'computed_torque = flex_control.controllers.computed_torque:ComputedTorque',

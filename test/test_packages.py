@@ -29,9 +29,9 @@ DISTRIBUTION = ('import setuptools; from distutils.core import run_setup; '
 # Keys that rosdep resolves for Jazzy on Ubuntu 24.04: packages of the distribution, then system
 # packages. A new dependency is looked up there before it is added here.
 ROSDEP = {
-    'ament_cmake', 'ament_index_python', 'builtin_interfaces', 'control_msgs', 'diagnostic_msgs',
-    'domain_coordinator', 'geometry_msgs', 'launch', 'launch_ros', 'launch_testing',
-    'rcl_interfaces', 'rclpy', 'rosgraph_msgs', 'rosidl_default_generators',
+    'action_msgs', 'ament_cmake', 'ament_index_python', 'builtin_interfaces', 'control_msgs',
+    'diagnostic_msgs', 'domain_coordinator', 'geometry_msgs', 'launch', 'launch_ros',
+    'launch_testing', 'rcl_interfaces', 'rclpy', 'rosgraph_msgs', 'rosidl_default_generators',
     'rosidl_default_runtime', 'sensor_msgs', 'simulation_interfaces', 'std_msgs', 'std_srvs',
     'tf2_msgs', 'trajectory_msgs', 'urdfdom_py', 'visualization_msgs', 'xacro',
     'python3-hypothesis', 'python3-matplotlib', 'python3-numba', 'python3-numpy', 'python3-pil',

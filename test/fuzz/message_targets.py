@@ -21,6 +21,8 @@ from control_msgs.action import FollowJointTrajectory
 from rclpy.action import CancelResponse
 from rclpy.serialization import deserialize_message, serialize_message
 from rclpy.subscription import Subscription
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import SetSimulationState
 from tf2_msgs.msg import TFMessage
@@ -29,6 +31,8 @@ from visualization_msgs.msg import MarkerArray
 
 from flex_control.nodes import controlled_simulator
 from flex_control.nodes.control import Control
+from flex_control.nodes.proxy.downstream import ABORTED, CANCELED, SUCCEEDED, Outcome
+from flex_control.nodes.shaping_proxy import ShapingProxy
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_dynamics.nodes.dynamics import Dynamics
 from flex_dynamics.ros.simulator import Simulator
@@ -80,7 +84,9 @@ class Target:
             for service in node.services:
                 self.inputs.append(self._service(service))
             if isinstance(node, Control):
-                self.inputs.append(self._action(node._motion._action))
+                self.inputs.append(self._action(node._motion._action, 'control'))
+            elif isinstance(node, ShapingProxy):
+                self.inputs.append(self._action(node, 'shaping_proxy'))
 
     def _topic(self, subscription: Any) -> Input:
         kind, numbers = subscription.msg_type, iter(range(1, 10**9))
@@ -123,7 +129,7 @@ class Target:
         return Input(f'service {service.srv_name.lstrip("/")}',
                      lambda rng: self.messages.request(kind, rng), deliver)
 
-    def _action(self, action: Any) -> Input:
+    def _action(self, action: Any, name: str) -> Input:
         kind = FollowJointTrajectory.Goal
 
         def deliver(data: bytes) -> bool:
@@ -134,7 +140,7 @@ class Target:
             self.run(action._execute(handle))
             assert action._cancel(GoalHandle(None)) == CancelResponse.ACCEPT
             return True
-        return Input('action control/follow_joint_trajectory',
+        return Input(f'action {name}/follow_joint_trajectory',
                      lambda rng: self.messages.make(kind, self.time, rng), deliver)
 
     def run(self, coroutine: Any) -> None:
@@ -153,6 +159,8 @@ def ended(coroutine: Any) -> bool:
 class GoalHandle:
     """What a goal of an action needs of rclpy."""
 
+    is_active, is_cancel_requested = True, False
+
     def __init__(self, request: Any) -> None:
         self.request, self.goal_id = request, id(self)
 
@@ -167,6 +175,8 @@ class GoalHandle:
 
 class Checked:
     """A FixedLayoutPublisher whose numbers are checked."""
+
+    problem = ''
 
     def __init__(self, publisher: Any, what: str) -> None:
         self._publisher, self._what = publisher, what
@@ -279,6 +289,69 @@ def control(controller: str) -> Target:
     return target
 
 
+class CheckedController:
+    """In place of the robot's own controller: takes every goal, whose numbers are checked."""
+
+    name = '/robot_controller/follow_joint_trajectory'
+
+    def __init__(self) -> None:
+        self.last: CheckedController.Taken | None = None
+
+    class Taken:
+        def __init__(self) -> None:
+            self.accepted, self.ended = Future(), Future()
+            self.accepted.set_result(True)
+
+        def end(self, outcome: Any) -> None:
+            if not self.ended.done():
+                self.ended.set_result(outcome)
+
+        def cancel(self) -> None:
+            self.end(Outcome(CANCELED, ''))
+
+        def watch(self, clock_ns: int) -> None:
+            pass
+
+        heard = watch
+
+    def ready(self) -> bool:
+        return True
+
+    def send(self, goal: Any, feedback: Callable[[Any], None]) -> Taken:
+        steps = [one.time_from_start for one in goal.trajectory.points]
+        assert all((b.sec - a.sec) * 10**9 + b.nanosec - a.nanosec > 0
+                   for a, b in zip(steps, steps[1:])), 'times that do not rise'
+        for point in goal.trajectory.points:
+            finite('goal', point.positions, point.velocities, point.accelerations)
+        serialize_message(goal)
+        feedback(FollowJointTrajectory.Feedback())
+        self.last = CheckedController.Taken()
+        return self.last
+
+
+def shaping_proxy() -> Target:
+    node = ShapingProxy()
+    controller = node._downstream = CheckedController()
+    messages, rng = ValidMessages(node.model), np.random.default_rng(0)
+    target = Target('shaping proxy', [node], messages, lambda count: None, PERIOD)
+    node._now = lambda: target.time
+    subscription = node._joints._subscription
+
+    def after(count: int) -> None:
+        target.time = PERIOD if count % 500 == 0 else target.time + PERIOD
+        if count % 3 == 0 and controller.last is not None:
+            controller.last.end(Outcome((SUCCEEDED, ABORTED)[count % 2], 'over', -(count % 2)))
+        state = messages.make(JointState, target.time, rng)
+        state.velocity = [0.0] * len(state.velocity)      # at rest, so that motions begin
+        QUEUES[subscription].append((serialize_message(state), {}))
+        node._watch()
+        target.pending = [one for one in target.pending if not ended(one)]
+        diagnose(node, count)
+    target.after = after
+    after(1)
+    return target
+
+
 def state_publisher() -> Target:
     node = StatePublisher()
     node._tf = CheckedBytes(node._tf, TFMessage, lambda message: [
@@ -366,6 +439,7 @@ SCENARIOS: dict[str, tuple[Callable[[], Target], tuple[str, ...]]] = {
         ROBOT, 'controller:=feedback_linearization')),
     'control-measurements': (lambda: control('lqg'), (ROBOT, 'controller:=lqg')),
     'control-joints': (lambda: control('pd, joint_states'), (ROBOT, 'state_topic:=joint_states')),
+    'shaping_proxy': (shaping_proxy, ('robot:=cibicik_arm',)),
     'state_publisher': (state_publisher, (ROBOT, 'use_sim_time:=true', 'rate:=1000.0')),
     'markers': (markers, (ROBOT, 'use_sim_time:=true')),
     'viewer': (viewer, (ROBOT, 'use_sim_time:=true')),

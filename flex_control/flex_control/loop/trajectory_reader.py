@@ -183,13 +183,20 @@ class TrajectoryReader:
             at = int(np.flatnonzero(np.diff(steps) <= 0.0)[0])
             raise GoalError(f'time_from_start: expected to rise, found {steps[at + 1]:g} s in '
                             f'point {at + 2} after {steps[at]:g} s')
-        if stamp and stamp + steps[-1] < now:
-            raise GoalError(f'header.stamp: the last point is at {stamp + steps[-1]:g} s, before '
-                            f'the present, {now:g} s; {CLOCKS}', OLD_HEADER_TIMESTAMP)
-        if stamp > now + AHEAD:
-            raise GoalError(f'header.stamp: expected at most {AHEAD:g} s after the present, '
-                            f'{now:g} s, found {stamp:.10g} s; {CLOCKS}')
+        check_stamp(points, now)
         return (stamp or now) + steps
+
+
+def check_stamp(points: TrajectoryPoints, now: float) -> None:
+    """GoalError if the stamp cannot be meant: all is past at `now` (s), or far ahead."""
+    stamp = points.stamp
+    last = stamp + points.steps[-1] if len(points) else stamp
+    if stamp and last < now:
+        raise GoalError(f'header.stamp: the last point is at {last:.10g} s, before the present, '
+                        f'{now:.10g} s; {CLOCKS}', OLD_HEADER_TIMESTAMP)
+    if stamp > now + AHEAD:
+        raise GoalError(f'header.stamp: expected at most {AHEAD:g} s after the present, '
+                        f'{now:.10g} s, found {stamp:.10g} s; {CLOCKS}')
 
 
 def read_tolerances(goal: Any, names: Sequence[str], defaults: Tolerances) -> Tolerances:

@@ -244,6 +244,8 @@ class Control(Node):
             text = f'fail-safe ({self._safe.kind}): {self._safe.why}'
         elif missing:
             level, text = DiagnosticStatus.WARN, f'waiting: {missing}'
+        elif self._commands.problem:
+            level, text = DiagnosticStatus.WARN, self._commands.problem
         elif self.loop.controller is not self._wanted:
             level, text = DiagnosticStatus.WARN, f'{self._name} waits for what it needs'
         elif self._last is None:

@@ -113,6 +113,8 @@ class InProcessConnection:
 class InProcessCommands(TopicCommands):
     """Commands of the controller in this process; those on the topic are refused."""
 
+    problem = ''                 # the plant always gets them
+
     def __init__(self, simulator: Simulator) -> None:
         super().__init__(simulator)
         self._simulator = simulator

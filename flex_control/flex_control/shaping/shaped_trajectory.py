@@ -8,6 +8,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
 
 from flex_control.incremental import Pieces, finish
+from flex_control.shaping.delays import ORDERS, MotionDelays
 from flex_control.shaping.impulses import heights_of
 from flex_control.shaping.shaper import Shaper
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
@@ -85,6 +86,7 @@ class Shaped(Trajectory):
         rates = yield from self._rates(times)
         self._heights, origins = yield from self._plan(times, rates)
         yield from self._set_splines(times, origins)
+        self._last_instant = float(times[-1])
         self.end = float(np.interp(trajectory.end, origins.min(axis=0), times))
         self.delay = self.end - float(trajectory.end)
 
@@ -147,6 +149,11 @@ class Shaped(Trajectory):
                 self._pieces[:, order, total - order] = value / math.factorial(total - order)
             yield
         self._powers = np.arange(DEGREE + 1)
+
+    def delays(self) -> MotionDelays:
+        """The delays of this plan, to shape other motions along the same path."""
+        return MotionDelays(self._heights, np.array(self._knots), self._last_instant,
+                            self._pieces[:, :ORDERS])
 
     def unshaped(self, time: float) -> Reference:
         """The motion before shaping at `time` (s)."""

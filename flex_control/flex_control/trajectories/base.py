@@ -55,6 +55,11 @@ class Trajectory:
         """The motion at `time` (s)."""
         raise TypeError(f'{type(self).__name__} has no sample')
 
+    def samples(self, times: np.ndarray) -> np.ndarray:
+        """Position, velocity and acceleration (3, k, n_joints) at `times` (k,) s."""
+        found = [self.sample(time) for time in times.tolist()]
+        return np.array([[one.derivative(order) for one in found] for order in range(3)])
+
     def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
         """Least and largest value, each (n_joints,), of a derivative (0: position, 1: velocity,
         ...) during the motion; from many samples, unless a subclass has a formula."""

@@ -11,6 +11,7 @@ from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 GRID = 33              # instants in a piece where an extreme is looked for, before it is polished
 POLISH = 8             # steps of Newton's method, or halvings where it leaves the interval
 BLOCK = 256            # pieces that are looked at together: what fits into a cache
+MANY = 20_000          # instants that are sampled together, 20 MB
 JUMP = 1e-6            # of the largest coefficient: what is less is rounding
 
 
@@ -39,6 +40,18 @@ class PiecewisePolynomial(Trajectory):
         at = bisect.bisect_right(self._instants, time) - 1
         u = (time - self._instants[at]) / (self._instants[at + 1] - self._instants[at])
         return Reference(*(u**self._powers @ self._derivatives[at]))
+
+    def samples(self, times: np.ndarray) -> np.ndarray:
+        out = np.zeros((3, len(times), self.positions.shape[1]))
+        out[0] = np.where((times < self.start)[:, None], self.positions[0], self.positions[-1])
+        inside = (self.start <= times) & (times < self.end)
+        for some in np.array_split(np.flatnonzero(inside), -(-int(inside.sum()) // MANY) or 1):
+            at = np.searchsorted(self.times, times[some], 'right') - 1
+            u = (times[some] - self.times[at]) / (self.times[at + 1] - self.times[at])
+            powers = u[:, None]**self._powers
+            for order in range(3):
+                out[order, some] = np.einsum('kp,kpj->kj', powers, self._derivatives[at, order])
+        return out
 
     def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
         if len(self.times) == 1:
