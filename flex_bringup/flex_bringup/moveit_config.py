@@ -75,6 +75,9 @@ def read_moveit_config(folder: str | Path, robot: Robot) -> MoveItConfig:
                  'of controllers of type FollowJointTrajectory only' for name in left_out]
     planning = {**limits, **_read(_own_or_ours(folder, 'pilz_cartesian_limits.yaml'))}
     pipelines = {name: _read(_own_or_ours(folder, f'{name}_planning.yaml')) for name in PIPELINES}
+    planners = list(pipelines['ompl'].get('planner_configs') or ())
+    for group in groups if planners else ():         # OMPL wants the planners of each group
+        pipelines['ompl'].setdefault(group, {'planner_configs': planners})
     display = {
         'robot_description_semantic': srdf.read_text(encoding='utf-8'),
         'robot_description_kinematics': kinematics,

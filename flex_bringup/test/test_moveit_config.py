@@ -122,6 +122,8 @@ def test_controllers_kinematics_and_pipelines_name_what_there_is(name):
         assert own['planning_plugins'] and own['request_adapters'] and own['response_adapters']
     assert 'default_planning_response_adapters/AddTimeOptimalParameterization' in (
         config.parameters['ompl']['response_adapters'])
+    assert config.parameters['ompl'][GROUPS[name]]['planner_configs'] == list(
+        config.parameters['ompl']['planner_configs']) == ['RRTConnect', 'RRTstar']
     planning = config.parameters['robot_description_planning']
     assert set(planning) >= {'joint_limits', 'cartesian_limits'}
     assert config.parameters['robot_description_semantic'].endswith('</robot>\n')

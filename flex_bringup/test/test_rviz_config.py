@@ -112,3 +112,19 @@ def test_robot_model_finds_a_frame_for_every_link(name):
     children = {child for _, child in frames.fixed.pairs + frames.moving.pairs}
     links = [link.name for link in model.robot.links]
     assert set(links[1:]) <= children and links[0] not in children
+
+
+def test_moveit_has_its_panel_beside_the_same_markers():
+    """moveit.rviz differs from robot.rviz by what MoveIt draws; write_view fits it, too."""
+    path = Path(write_view(load_robot('panda'), 'moveit.rviz'))
+    try:
+        fitted = read(path)['Visualization Manager']
+    finally:
+        path.unlink()
+    template = read()['Visualization Manager']
+    assert fitted['Displays'][1] == template['Displays'][1]          # the bent robot
+    grid, _, planning = fitted['Displays']
+    assert grid['Cell Size'] < 0.5
+    assert planning['Class'] == 'moveit_rviz_plugin/MotionPlanning'
+    assert planning['Robot Description'] == 'robot_description'
+    assert {'Class': 'rviz_default_plugins/Interact'} in fitted['Tools']      # drags the goal
