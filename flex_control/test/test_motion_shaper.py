@@ -144,6 +144,18 @@ def test_a_new_motion_goes_on_from_the_commanded_one(arm):
     np.testing.assert_allclose(new.positions[-1], FIRST)
 
 
+def test_a_position_tells_the_time_of_a_motion(arm):
+    goal = shaper(arm).shape(points(arm), 0.0, rest())
+    names = list(reversed(arm.joint_names))
+    for at, off in ((0.5, 0.1), (0.7, -0.2), (0.41, 0.0)):
+        there = goal.motion.sample(at).position[::-1]
+        assert goal.time_of(names, there, at + off) == pytest.approx(at, abs=1e-4)
+        assert goal.time_of(names, there + 0.01, at + off) is None
+    assert goal.time_of(names, LAST[::-1], goal.motion.end) is None       # it rests
+    assert goal.time_of(names[1:], there[1:], 0.5) is None
+    assert goal.time_of(names, there[1:], 0.5) is None
+
+
 def test_a_payload_slows_the_modes_and_delays_the_motion(arm):
     made = shaper(arm, modes=1)
     empty = made.shape(points(arm), 0.0, rest())

@@ -6,6 +6,7 @@ the goal before when another one comes, and holds where it is when one is cancel
 """
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -26,15 +27,17 @@ from flex_dynamics import Model
 MODEL = Model(load_robot('cibicik_arm'))
 PATIENCE = 60.0       # s of wall time for what is to come
 UPDATE = 0.01         # s between two updates of the controller
-SERVER = 'robot_controller/follow_joint_trajectory'
+ACTION = 'follow_joint_trajectory'
+# Nodes of this process may stay in the graph for a while after they were destroyed.
+NUMBERS = itertools.count()
 Result = FollowJointTrajectory.Result
 
 
 class Controller:
     """joint_trajectory_controller with a robot that is always where it is commanded to be."""
 
-    def __init__(self, node: Node, position: np.ndarray) -> None:
-        self.node, self.position = node, np.array(position)
+    def __init__(self, node: Node, action: str, position: np.ndarray) -> None:
+        self.node, self._action, self.position = node, action, np.array(position)
         self.speed = np.zeros(len(position))
         self.goals: list[FollowJointTrajectory.Goal] = []
         self.record: list[tuple[float, np.ndarray]] = []      # time and command of each update
@@ -49,7 +52,7 @@ class Controller:
 
     def start(self) -> None:
         self.server = ActionServer(
-            self.node, FollowJointTrajectory, SERVER, self._execute,
+            self.node, FollowJointTrajectory, self._action, self._execute,
             goal_callback=lambda goal: (GoalResponse.REJECT if self.rejects
                                         else GoalResponse.ACCEPT),
             cancel_callback=lambda handle: CancelResponse.ACCEPT)
@@ -96,12 +99,13 @@ class Controller:
     def update(self) -> None:
         now, motion, ended = self.now(), self._motion, self._ended
         if motion is not None:
-            position, speed, _ = motion.samples(np.array([now]))[:, 0]
+            position, speed = motion.samples(np.array([now]))[:2, 0]
             self.position, self.speed = position, speed
         self.record.append((now, self.position.copy()))
         state = JointState(name=list(MODEL.joint_names), position=self.position.tolist(),
                            velocity=self.speed.tolist())
-        state.header.stamp = self.node.get_clock().now().to_msg()
+        nanoseconds = round(1e9 * now)
+        state.header.stamp.sec, state.header.stamp.nanosec = divmod(nanoseconds, 10**9)
         self._states.publish(state)
         if ended is None or ended.done() or self.server is None:
             return
@@ -115,7 +119,8 @@ class Controller:
             ended.set_result((Result.SUCCESSFUL, 'arrived'))
         elif not self.silent:
             feedback = FollowJointTrajectory.Feedback(joint_names=list(MODEL.joint_names))
-            feedback.actual.positions = self.position.tolist()
+            feedback.header.stamp = state.header.stamp
+            feedback.desired.positions = feedback.actual.positions = self.position.tolist()
             self._handle.publish_feedback(feedback)
 
 
@@ -146,19 +151,23 @@ class ProxyBench:
     """Proxy, client and controller, spun together."""
 
     def __init__(self, start: np.ndarray, **parameters: object) -> None:
-        given = {'robot': 'cibicik_arm', 'controller_action': SERVER, 'server_timeout': 1.0,
-                 'start_delay': 0.2, 'shaper_modes': 2, **parameters}
-        rclpy.init(args=['--ros-args', *(part for name, value in given.items() for part in (
-            '-p', f'{name.replace("__", ".")}:={value}'))])
+        number = next(NUMBERS)
+        self.name, self.action = f'shaping_proxy_{number}', f'/controller_{number}/{ACTION}'
+        given = {'robot': 'cibicik_arm', 'controller_action': self.action, 'server_timeout': 2.0,
+                 'start_delay': 0.3, 'shaper_modes': 2, **parameters}
+        rclpy.init(args=['--ros-args', '-r', f'shaping_proxy:__node:={self.name}', *(
+            part for name, value in given.items()
+            for part in ('-p', f'{name.replace("__", ".")}:={value}'))])
         self.proxy, self.node = ShapingProxy(), Node('bench')
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.proxy)
         self.executor.add_node(self.node)
-        self.controller = Controller(self.node, start)
+        self.controller = Controller(self.node, self.action, start)
         self.client = ActionClient(self.node, FollowJointTrajectory,
-                                   'shaping_proxy/follow_joint_trajectory')
+                                   f'{self.name}/{ACTION}')
         self.until(self.client.server_is_ready)
         self.until(lambda: self.proxy._joints.received)
+        self.until(self.proxy._downstream.ready)      # by then the proxy knows its client, too
 
     def close(self) -> None:
         self.executor.shutdown()

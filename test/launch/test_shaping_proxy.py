@@ -100,7 +100,7 @@ def test_what_the_controller_says_reaches_the_client(bench):
     bench.controller.rejects = True
     status, code, text = bench.send(goal()).end()
     assert (status, code) == (ABORTED, Result.INVALID_GOAL)
-    assert 'robot_controller/follow_joint_trajectory rejected the goal' in text
+    assert f'{bench.action} rejected the goal' in text
     bench.controller.rejects, bench.controller.aborts = False, 'joint3 is blocked'
     assert bench.send(goal()).end() == (
         ABORTED, Result.PATH_TOLERANCE_VIOLATED, 'joint3 is blocked')
@@ -113,7 +113,7 @@ def test_a_controller_that_is_not_there_is_named(bench):
     bench.until(lambda: not bench.proxy._downstream.ready())
     status, code, text = bench.send(goal()).end()
     assert (status, code) == (ABORTED, Result.INVALID_GOAL)
-    assert 'no action server /robot_controller/follow_joint_trajectory' in text
+    assert f'no action server {bench.action}' in text
     assert bench.proxy._status()[1].startswith('no action server')
     bench.controller.start()
     assert bench.send(goal()).end()[0] == SUCCEEDED
@@ -209,7 +209,7 @@ def test_a_payload_slows_the_motion_by_parameter_and_by_service(bench):
     loaded = duration()
     assert loaded > empty + 0.02
     assert not bench.proxy.set_parameters([Parameter('payload.mass', value=-1.0)])[0].successful
-    client = bench.node.create_client(AttachPayload, 'shaping_proxy/attach_payload')
+    client = bench.node.create_client(AttachPayload, f'{bench.name}/attach_payload')
     bench.until(client.service_is_ready)
     answer = client.call_async(AttachPayload.Request(name='box', frame='tool', inertia=Inertia(
         m=20.0, com=Vector3(x=0.1))))

@@ -18,6 +18,10 @@ from flex_dynamics import Model
 
 NONE = 'none'         # the shaper that leaves motions as they are
 UNSTATED = 0.1        # by which a rate without a limit may exceed its largest before shaping
+GRID = 5e-3           # s, of the search for the time of a position
+WINDOW = 0.5          # s around the expected time in which a position is looked for
+SLOW = 0.05           # rad/s or m/s: slower motions do not tell the time
+NEAR = 2e-3           # rad or m from the motion: what is farther is not on it
 WHERE = ('motion', 'goal')
 PLAIN = ConstantDelays(Impulses(np.ones(1), np.zeros(1)))
 
@@ -27,8 +31,8 @@ class ShapedGoal:
     """A motion as it is passed on: `motion` sampled at `times` (k,) s for the joints `names`.
 
     positions (k, m), velocities and accelerations (k, m) or None, as the motion before shaping
-    has them. frequencies: of the modes that were shaped, Hz. note: what was not done as asked;
-    empty if nothing.
+    has them. frequencies: of the modes that were shaped, Hz. all_names: the joints of `motion`.
+    note: what was not done as asked; empty if nothing.
     """
 
     motion: ShapedMotion
@@ -38,12 +42,33 @@ class ShapedGoal:
     velocities: np.ndarray | None
     accelerations: np.ndarray | None
     frequencies: tuple[float, ...]
+    all_names: tuple[str, ...] = ()
     note: str = ''
 
     @property
     def delay(self) -> float:
         """By how much (s) the motion ends later than without shaping."""
         return self.motion.end - self.motion.trajectory.end
+
+    def time_of(self, names: Sequence[str], positions: Sequence[float],
+                near: float) -> float | None:
+        """When (s) the motion is at these positions, at most WINDOW from the time `near` (s); None
+        if it is not, or so slow that there is no telling."""
+        places = [list(names).index(name) if name in names else None for name in self.names]
+        if None in places or len(positions) != len(names):
+            return None
+        wanted = np.array([positions[at] for at in places if at is not None])
+        times = np.arange(near - WINDOW, near + WINDOW, GRID)
+        path = np.array([np.interp(times, self.times, column) for column in self.positions.T]).T
+        best = int(np.argmin(((path - wanted)**2).sum(axis=1)))
+        here = self.motion.samples(times[best:best + 1])[:2, 0]
+        of = [self.all_names.index(name) for name in self.names]
+        off, speed = wanted - here[0, of], here[1, of]
+        if np.abs(speed).max() < SLOW:
+            return None
+        time = float(times[best] + off @ speed / (speed @ speed))
+        left = wanted - self.motion.sample(time).position[of]
+        return time if np.abs(left).max() < NEAR else None
 
 
 @dataclass(frozen=True)
@@ -128,7 +153,8 @@ class MotionShaper:
                 break
             problem = found
         return ShapedGoal(motion, (), times, values[0], values[1] if degree > 1 else None,
-                          values[2] if degree > 2 else None, frequencies, note)
+                          values[2] if degree > 2 else None, frequencies,
+                          self.reader.names, note)
 
     def _ways(self, wanted: Trajectory) -> list[tuple[str, Delays, tuple[float, ...]]]:
         """Ways to shape a motion, the best first; constant delays, which keep all limits, last."""

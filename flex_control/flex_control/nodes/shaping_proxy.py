@@ -43,6 +43,7 @@ from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_ros.clock import steady_clock
 from flex_ros.diagnostics import Diagnostics
 from flex_ros.entry import run
+from flex_ros.message_fields import nanoseconds
 from flex_ros.message_guard import CALCULATION_ERRORS, shortened
 from flex_ros.parameters import LiveParameters
 
@@ -55,7 +56,8 @@ RESET = 1.0            # s by which the clock has to go back to be taken for a r
 class Errand:
     """A client's goal: its handle, whether it was cancelled, and how far it has come.
 
-    origin_ns: zero of the times of `shaped`, by the clock. awaited: what it waits for now, a
+    origin_ns: zero of the times of `shaped`, by the clock. stamped: it begins at a stated time;
+    else when it arrives, and feedback says when that was. awaited: what it waits for now, a
     Future that is set to whether it came to be so until `deadline` (s of wall time).
     """
 
@@ -65,6 +67,7 @@ class Errand:
         self.passage: Passage | None = None
         self.shaped: ShapedGoal | None = None
         self.origin_ns = 0
+        self.stamped = True
         self.awaited: Future | None = None
         self.condition: Callable[[], bool] = lambda: True
         self.deadline = 0.0
@@ -243,13 +246,11 @@ class ShapingProxy(Node):
                                                 self._settings.state_timeout))
         running = self._running(now_ns)
         if running is None and points.stamp == 0.0:
-            # From rest, whenever it is ready.
+            # From rest: it begins when it arrives, however long that takes.
             errand.shaped = shaped = self._shaper.shape(points, 0.0, present)
-            if len(shaped.times) == 1 and shaped.times[0] == 0.0:      # already there
-                errand.origin_ns = self._now()
-                return goal_message(shaped, None, 0.0, asked)
-            errand.origin_ns = self._now() + round(1e9 * self._lead(points, planned=True))
-            return goal_message(shaped, errand.origin_ns, 0.0, asked)
+            message = goal_message(shaped, None, 0.0, asked)
+            errand.origin_ns, errand.stamped = self._now(), False
+            return message
         return self._shape_for_a_time(errand, asked, points, running, present)
 
     def _shape_for_a_time(self, errand: Errand, asked: FollowJointTrajectory.Goal,
@@ -314,7 +315,7 @@ class ShapingProxy(Node):
         self.get_logger().info(f'goal passed on: {self._last}')
         if shaped.note:
             self.get_logger().warning(shaped.note)
-        if late > self._settings.start_delay and len(shaped.times) > 1:
+        if errand.stamped and late > 0.0:
             self.get_logger().warning(f'the controller accepted the motion {late:.3f} s after its '
                                       'beginning, which makes it begin with a jump: raise '
                                       'start_delay', throttle_duration_sec=1.0)
@@ -322,6 +323,12 @@ class ShapingProxy(Node):
     def _feed_back(self, errand: Errand, feedback: FollowJointTrajectory.Feedback) -> None:
         if errand.passage is not None:
             errand.passage.heard(self._now())
+        stamp_ns, shaped = nanoseconds(feedback.header.stamp), errand.shaped
+        if not errand.stamped and stamp_ns and shaped is not None:
+            at = shaped.time_of(feedback.joint_names, feedback.desired.positions,
+                                errand.time(stamp_ns))
+            if at is not None:
+                errand.origin_ns = stamp_ns - round(1e9 * at)
         if errand.handle.is_active:
             errand.handle.publish_feedback(feedback)
 
@@ -356,6 +363,7 @@ class ShapingProxy(Node):
 
     def _watch(self) -> None:
         self._joints.look()
+        self._downstream.ready()         # to see it come and go
         for errand in (*self._queue, self._active):
             if errand is None:
                 continue

@@ -20,6 +20,7 @@ from flex_ros.message_fields import floats, stamp
 SUCCEEDED = GoalStatus.STATUS_SUCCEEDED
 CANCELED = GoalStatus.STATUS_CANCELED
 ABORTED = GoalStatus.STATUS_ABORTED
+ACQUAINTED = 0.3       # s after which a server knows the client that it answers
 PER_POINT = 1e-3       # s more for the answer, for each point that the controller has to read
 
 
@@ -117,10 +118,16 @@ class Downstream:
         self.name = node.resolve_service_name(name)
         self._settings = settings
         self._client = ActionClient(node, FollowJointTrajectory, name)
+        self._since: float | None = None       # s of wall time, when the controller was first seen
 
     def ready(self) -> bool:
-        """Whether the controller is there."""
-        return bool(self._client.server_is_ready())
+        """Whether the controller is there, and knows this client; call it now and then."""
+        now = time.monotonic()
+        if not self._client.server_is_ready():
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        return self._since is not None and now - self._since >= ACQUAINTED
 
     def send(self, goal: FollowJointTrajectory.Goal,
              feedback: Callable[[Any], None]) -> Passage:

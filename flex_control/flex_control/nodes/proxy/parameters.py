@@ -27,7 +27,7 @@ class ProxySettings:
     """How the proxy passes goals on; s of wall time, but start_delay, by the node's clock."""
 
     controller: str             # action of the robot's own controller
-    start_delay: float          # from sending a motion to its beginning
+    start_delay: float          # from sending a motion that takes over to its beginning
     server_timeout: float       # for the controller to appear, and to answer a goal
     feedback_timeout: float     # without feedback until the controller counts as dead; 0: never
     state_timeout: float        # without joint_states until goals are refused
@@ -51,9 +51,9 @@ def declare_settings(node: Node) -> ProxySettings:
                         f'controller, found {own}, which is this node itself')
     return ProxySettings(
         controller=controller,
-        start_delay=number('start_delay', 0.05, 's from sending a motion to its beginning, for '
-                           'the way to the controller; a motion that arrives later begins with a '
-                           'jump', 0.0, 10.0),
+        start_delay=number('start_delay', 0.1, 's from sending a motion that takes over from '
+                           'another one to its beginning, for the way to the controller; one that '
+                           'arrives later begins with a jump', 0.0, 10.0),
         server_timeout=number('server_timeout', 5.0, 'wall s for the controller to appear, and to '
                               'answer a goal', 0.1, 1e3),
         feedback_timeout=number('feedback_timeout', 5.0, 's, of wall time and by the clock of '
