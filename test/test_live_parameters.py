@@ -4,7 +4,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from flex_ros.parameters import LiveParameters, NodeError
+from flex_ros.parameters import LiveParameters, NodeError, declare, declare_strings
 
 
 @pytest.fixture
@@ -68,3 +68,19 @@ def test_a_good_set_is_applied(context):
     assert node.set_parameters_atomically([
         Parameter('count', value=1), Parameter('colour', value='blue')]).successful
     assert applied == {'size': 2.0, 'count': 1, 'shown': True, 'colour': 'blue'}
+
+
+def test_an_empty_list_stays_one(context):
+    """rcl reads the empty list of a parameter file as no value, which a dump writes as null."""
+    names = ('gains', 'start', 'goals')
+    node = Node('dumped', parameter_overrides=[Parameter(name) for name in names])
+    applied = []
+    LiveParameters(node).vector('gains', 'numbers', applied.append, 2, 'a joint', 0.0, 1.0)
+    assert declare(node, 'start', [], 'numbers that stay', fixed=True).size == 0
+    assert declare_strings(node, 'goals', 'texts') == []
+    assert applied[0].tolist() == [0.0, 0.0]
+    assert [list(node.get_parameter(name).value) for name in names] == [[], [], ['']]
+    results = node.set_parameters([Parameter('gains', value=[0.5, 0.25]),
+                                   Parameter('start', value=[1.0])])
+    assert [result.successful for result in results] == [True, False]
+    assert 'read-only' in results[1].reason and applied[1].tolist() == [0.5, 0.25]

@@ -5,19 +5,23 @@ A mistake ends the launch with one line; else each node would report it, or laun
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch import LaunchContext
-from launch.actions import DeclareLaunchArgument
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
 from flex_description import Robot, RobotError, load_robot, read_group_states, read_pose
+from flex_description.suggestion import suggestion
+from flex_ros.printable_text import printable
 
+OPTIONS = ('launch-prefix', 'launch-prefix-filter')      # of ros2 launch, which adds them
 LARGEST = 2**20      # bytes of a parameter file
 TOPIC = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 # Parameter of all nodes of a launch but one, which logs the warnings about the robot for all.
@@ -26,6 +30,37 @@ QUIET = {'description_warnings': False}
 
 class ArgumentError(ValueError):
     """An argument of a launch file that cannot be used; one line for people."""
+
+
+def checked_description(file: str, entities: Iterable[Any]) -> LaunchDescription:
+    """The description of the launch file `file`, which refuses arguments that it does not have."""
+    description = LaunchDescription(list(entities))
+    return LaunchDescription([
+        OpaqueFunction(function=refuse_unknown_arguments, args=[file, description]), description])
+
+
+def refuse_unknown_arguments(context: LaunchContext, file: str,
+                             description: LaunchDescription) -> None:
+    """ArgumentError if the command line names an argument that `description` does not declare.
+
+    launch itself takes any name. Where a launch file of someone else includes `file`, names may be
+    that one's arguments, and are left to it.
+    """
+    if not _named_on_command_line(Path(file)):
+        return
+    known = [argument.name for argument in description.get_launch_arguments()]
+    for word in context.argv:
+        name = word.partition(':=')[0]
+        if ':=' in word and name not in (*known, *OPTIONS):
+            raise ArgumentError(f'{Path(file).name}: expected one of its arguments, found '
+                                f'{printable(name)}; {suggestion(name, known)}')
+
+
+def _named_on_command_line(file: Path) -> bool:
+    """Whether this process is `ros2 launch` of that file, by its path or package and name."""
+    words = sys.argv[1:]
+    return (('flex_bringup', file.name) in zip(words, words[1:])
+            or any(Path(word).is_file() and Path(word).samefile(file) for word in words))
 
 
 def start_arguments() -> list[DeclareLaunchArgument]:

@@ -8,7 +8,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from flex_bringup.launch_arguments import QUIET, load_robot_once
+from flex_bringup.launch_arguments import QUIET, checked_description, load_robot_once
 from flex_bringup.rviz_view import write_view
 
 
@@ -34,7 +34,7 @@ def generate_launch_description() -> LaunchDescription:
     model = {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str),
              'overlay': ParameterValue(LaunchConfiguration('overlay'), value_type=str)}
     also = {**model, **QUIET}          # the node modes logs the warnings about the robot for all
-    return LaunchDescription([
+    return checked_description(__file__, [
         DeclareLaunchArgument('robot', default_value='cibicik_arm',
                               description='URDF or xacro file, or the name of a bundled robot'),
         DeclareLaunchArgument('overlay', default_value='',

@@ -16,7 +16,12 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from flex_bringup.launch_arguments import QUIET, load_robot_once, require_packages
+from flex_bringup.launch_arguments import (
+    QUIET,
+    checked_description,
+    load_robot_once,
+    require_packages,
+)
 from flex_bringup.moveit_config import bundled_folder, read_moveit_config
 from flex_bringup.rviz_view import write_view
 from flex_description import published_description
@@ -84,7 +89,7 @@ def _texts(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def generate_launch_description() -> LaunchDescription:
     """The arguments, then the nodes."""
-    return LaunchDescription([
+    return checked_description(__file__, [
         DeclareLaunchArgument(
             'robot', default_value='ur5',
             description='ur5, panda, or with moveit_config any URDF or xacro file or bundled '

@@ -19,7 +19,12 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
-from flex_bringup.launch_arguments import load_robot_once, require_packages, start_arguments
+from flex_bringup.launch_arguments import (
+    checked_description,
+    load_robot_once,
+    require_packages,
+    start_arguments,
+)
 from flex_bringup.ros2_control import check_controllers, check_hardware, write_controllers
 
 SHARE = FindPackageShare('flex_bringup')
@@ -70,7 +75,7 @@ def start_all(context: LaunchContext) -> list[Any]:
 
 def generate_launch_description() -> LaunchDescription:
     """The arguments, then the nodes."""
-    return LaunchDescription([
+    return checked_description(__file__, [
         DeclareLaunchArgument(
             'robot', default_value='ur5',
             description='URDF or xacro file with a <ros2_control> tag, or the name of a bundled '

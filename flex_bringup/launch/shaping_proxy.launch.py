@@ -11,7 +11,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from flex_bringup.launch_arguments import check_params_file, load_robot_once
+from flex_bringup.launch_arguments import check_params_file, checked_description, load_robot_once
 
 
 def start_proxy(context: LaunchContext, parameters: dict[str, Any], **common: Any) -> list[Node]:
@@ -35,7 +35,7 @@ def generate_launch_description() -> LaunchDescription:
         'shaper': typed('shaper', str), 'shaper_modes': typed('shaper_modes', int),
         'payload.mass': typed('payload', float), 'payload.link': typed('payload_link', str),
         'use_sim_time': typed('use_sim_time', bool)}
-    return LaunchDescription([
+    return checked_description(__file__, [
         DeclareLaunchArgument(
             'robot', description='URDF or xacro file of the robot, or the name of a bundled one'),
         DeclareLaunchArgument(

@@ -20,6 +20,7 @@ from flex_bringup.launch_arguments import (
     QUIET,
     check_params_file,
     check_topics,
+    checked_description,
     driver,
     load_robot_once,
     start_arguments,
@@ -90,7 +91,7 @@ def generate_launch_description() -> LaunchDescription:
         LaunchConfiguration('headless'), "' == 'false'"]))
     # A robot without one of these is no robot: when one ends, all do.
     required = {**common, 'on_exit': Shutdown(reason='a node of the robot has ended')}
-    return LaunchDescription([
+    return checked_description(__file__, [
         DeclareLaunchArgument(
             'robot', default_value='cibicik_arm',
             description='URDF or xacro file, or the name of a bundled robot'),

@@ -12,6 +12,7 @@ from launch_ros.substitutions import FindPackageShare
 from flex_bringup.launch_arguments import (
     QUIET,
     check_params_file,
+    checked_description,
     start_arguments,
     viewer_goals,
 )
@@ -60,7 +61,7 @@ def generate_launch_description() -> LaunchDescription:
     """The arguments of sim.launch.py that matter here, and those of the viewer."""
     names = ('robot', 'overlay', 'params_file', 'start', 'srdf', 'namespace', 'sync', 'in_process',
              'use_rviz')
-    return LaunchDescription([
+    return checked_description(__file__, [
         DeclareLaunchArgument('robot', default_value='cibicik_arm',
                               description='URDF or xacro file, or the name of a bundled robot'),
         DeclareLaunchArgument('overlay', default_value='',

@@ -3,13 +3,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from launch import LaunchContext
+from launch import LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument
 
 from flex_bringup.launch_arguments import (
     ArgumentError,
     check_params_file,
     driver,
     load_robot_once,
+    refuse_unknown_arguments,
     start_positions,
     viewer_goals,
 )
@@ -125,3 +127,32 @@ def test_without_the_control_node_the_driver_is_independent():
 def test_drivers_that_contradict_the_rest_are_refused(given, words):
     with pytest.raises(ArgumentError, match=words):
         driver_of(**given)
+
+
+@pytest.mark.parametrize('package', ['flex_bringup', None])
+def test_misspelt_arguments_are_refused(monkeypatch, tmp_path, package):
+    file = tmp_path / 'sim.launch.py'
+    file.touch()
+    description = LaunchDescription([DeclareLaunchArgument('order', default_value='second'),
+                                     DeclareLaunchArgument('robot', default_value='')])
+
+    def check(*given):
+        monkeypatch.setattr('sys.argv', ['ros2', 'launch', *([package] if package else []),
+                                         'sim.launch.py' if package else str(file), *given])
+        refuse_unknown_arguments(LaunchContext(argv=given), str(file), description)
+
+    check('order:=first', 'robot:=a:=b', 'launch-prefix:=gdb')
+    with pytest.raises(ArgumentError, match='sim.launch.py: .* found ordr; did you mean "order"'):
+        check('robot:=ur5', 'ordr:=first')
+
+
+@pytest.mark.parametrize('words', [['pytest'], ['ros2', 'launch', 'mine', 'sim.launch.py']])
+def test_arguments_of_an_including_launch_file_are_left_to_it(monkeypatch, words):
+    monkeypatch.setattr('sys.argv', words)
+    refuse_unknown_arguments(LaunchContext(argv=['mine:=1']), '/there/sim.launch.py',
+                             LaunchDescription([]))
+
+
+def test_every_launch_file_checks_its_arguments():
+    for path in (CONFIG.parent / 'launch').glob('*.launch.py'):
+        assert 'checked_description(__file__, [' in path.read_text(), path.name

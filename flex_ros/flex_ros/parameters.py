@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ def declare(node: Node, name: str, default: Any, description: str, *,
     A default that is a list stands for numbers of any count, returned as an array. fixed: the
     parameter is read when the node starts and cannot be set later.
     """
-    descriptor = ParameterDescriptor(description=description, read_only=fixed)
+    descriptor = ParameterDescriptor(description=description)
     if choices:
         descriptor.additional_constraints = f'one of {", ".join(choices)}'
     if lower is not None or upper is not None:
@@ -48,12 +49,11 @@ def declare(node: Node, name: str, default: Any, description: str, *,
     if isinstance(default, (float, list)):
         descriptor.dynamic_typing = True         # 10 is as good a number as 10.0
     try:
-        node.declare_parameter(name, default, descriptor)
+        value = _declare(node, name, default, descriptor, fixed)
     except InvalidParameterValueException as error:
         raise NodeError(f'parameter {name}: expected {_range(lower, upper)}; {error}') from None
     except InvalidParameterTypeException as error:
         raise NodeError(f'parameter {name}: {error}') from None
-    value = node.get_parameter(name).value
     if isinstance(default, (float, list)):
         vector = numbers(name, value, lower, upper)
         if isinstance(default, list):
@@ -72,17 +72,32 @@ def declare_strings(node: Node, name: str, description: str) -> list[str]:
     The parameter is read when the node starts and cannot be set later. One string is taken as a
     list of one.
     """
-    descriptor = ParameterDescriptor(description=description, read_only=True,
-                                     dynamic_typing=True)
+    descriptor = ParameterDescriptor(description=description, dynamic_typing=True)
     try:
-        node.declare_parameter(name, [''], descriptor)
+        value = _declare(node, name, [''], descriptor, fixed=True)
     except InvalidParameterTypeException as error:
         raise NodeError(f'parameter {name}: {error}') from None
-    value = node.get_parameter(name).value
     given = [value] if isinstance(value, str) else list(value or ())
     if not all(isinstance(one, str) for one in given):
         raise NodeError(f'parameter {name}: expected strings, found {printable(value)}')
     return [one for one in given if one.strip()]
+
+
+def _declare(node: Node, name: str, default: Any, descriptor: ParameterDescriptor,
+             fixed: bool) -> Any:
+    """Declare a parameter; return its value.
+
+    An empty list of a parameter file has no type, and arrives as a parameter without a value.
+    `ros2 param dump` would write that as null, which the next start would read as a text.
+    """
+    given = node.declare_parameter(name, default, descriptor)
+    if given.type_ == Parameter.Type.NOT_SET and isinstance(default, list):
+        node.set_parameters([Parameter(name, value=default)])
+    if fixed:
+        final = deepcopy(descriptor)           # the node keeps the one that it was given
+        final.read_only = True
+        node.set_descriptor(name, final)
+    return node.get_parameter(name).value
 
 
 def numbers(name: str, value: Any, lower: float | None = None,

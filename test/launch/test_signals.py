@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from ament_index_python.packages import get_package_prefix
 
 ATTEMPTS = 3         # a busy machine may hold up any one of them
 NODES = {'flex_dynamics': ('simulator', 'dynamics'),
@@ -38,9 +39,9 @@ class HeldUp(Node):
         if {writing}:
             WRITING.add(self)
         self.create_timer(0.01, self.sleep)
-        self.get_logger().info('ready')
 
     def sleep(self):
+        print('begun', flush=True)
         time.sleep({seconds})
         print('written', flush=True)
         WRITING.discard(self)
@@ -71,6 +72,14 @@ class Locked(Node):
 
 run(Locked)
 """
+
+
+def program(package, name):
+    """The executable that `ros2 run` and `ros2 launch` start.
+
+    Signals are sent to it alone: the real `ros2 run` stays its parent, and dies of SIGTERM.
+    """
+    return str(Path(get_package_prefix(package)) / 'lib' / package / name)
 
 
 @pytest.fixture
@@ -137,7 +146,7 @@ def test_every_node_ends_within_3_s(sync, executor, start):
     signals = {name: (signal.SIGINT, signal.SIGTERM)[(k + (sync == 'free')) % 2]
                for k, (_, name) in enumerate(left)}
     for _ in range(ATTEMPTS):
-        nodes = [start('ros2', 'run', package, name, '--ros-args', '-p', 'robot:=lab_link',
+        nodes = [start(program(package, name), '--ros-args', '-p', 'robot:=lab_link',
                        '-p', f'executor:={executor}', '-p', f'sync:={sync}')
                  for package, name in left]
         for node in nodes:
@@ -159,7 +168,7 @@ def test_every_node_ends_within_3_s(sync, executor, start):
 @pytest.mark.parametrize('library', ['numpy', 'llvmlite'])
 def test_a_node_that_still_loads_ends_quietly(number, library, start):
     def once():
-        node = start('ros2', 'run', 'flex_dynamics', 'simulator')
+        node = start(program('flex_dynamics', 'simulator'))
         maps, end = Path(f'/proc/{node.process.pid}/maps'), time.monotonic() + 60.0
         while library not in maps.read_text():
             assert time.monotonic() < end and node.process.poll() is None, node.text
@@ -174,13 +183,12 @@ def test_a_node_that_still_loads_ends_quietly(number, library, start):
 @pytest.mark.parametrize('writing, seconds', [(False, 60.0), (True, 6.0)])
 def test_a_callback_that_goes_on_does_not_hold_the_end_up_unless_it_writes(
         writing, seconds, executor, start, tmp_path):
-    program = tmp_path / 'held_up.py'
-    program.write_text(HELD_UP.format(writing=writing, seconds=seconds))
+    script = tmp_path / 'held_up.py'
+    script.write_text(HELD_UP.format(writing=writing, seconds=seconds))
 
     def once():
-        node = start(sys.executable, program, '--ros-args', '-p', f'executor:={executor}')
-        node.wait_for('ready')
-        time.sleep(0.5)
+        node = start(sys.executable, script, '--ros-args', '-p', f'executor:={executor}')
+        node.wait_for('begun')
         code, took = node.end(signal.SIGINT)
         assert code == 0 and 'Traceback' not in node.text, (code, node.text)
         assert ('written' in node.text) == writing
@@ -196,11 +204,11 @@ def test_a_callback_that_goes_on_does_not_hold_the_end_up_unless_it_writes(
 ])
 def test_what_waits_with_the_lock_of_python_does_not_hold_the_end_up(callback, ended_by, wanted,
                                                                      start, tmp_path):
-    program = tmp_path / 'locked.py'
-    program.write_text(LOCKED.format(callback=callback))
+    script = tmp_path / 'locked.py'
+    script.write_text(LOCKED.format(callback=callback))
 
     def once():
-        node = start(sys.executable, '-X', 'faulthandler', program)
+        node = start(sys.executable, '-X', 'faulthandler', script)
         node.wait_for('ready')
         time.sleep(0.5)
         code, took = node.end(ended_by)
@@ -211,10 +219,10 @@ def test_what_waits_with_the_lock_of_python_does_not_hold_the_end_up(callback, e
 
 
 def test_an_error_in_a_callback_ends_in_one_line(tmp_path):
-    program = tmp_path / 'broken.py'
-    program.write_text(BROKEN)
+    script = tmp_path / 'broken.py'
+    script.write_text(BROKEN)
     for executor in ('lean', 'rclpy'):
-        command = [sys.executable, program, '--ros-args', '-p', f'executor:={executor}']
+        command = [sys.executable, script, '--ros-args', '-p', f'executor:={executor}']
         done = subprocess.run(command, capture_output=True, text=True, timeout=180)
         lines = [line for line in done.stderr.splitlines() if line]
         assert done.returncode == 1 and len(lines) == 1, done
@@ -245,6 +253,8 @@ def test_a_dead_node_ends_the_launch(start):
     ('controller:=pdd', 'pdd'),
     ('sync:=sometimes', 'sometimes'),
     ('ordr:=second', 'ordr'),
+    ('params_file:=no_such.yaml', 'no_such.yaml'),
+    ('overlay:=no_such.yaml', 'no_such.yaml'),
 ])
 def test_bad_arguments_end_in_one_line(argument, words):
     done = subprocess.run(['ros2', 'launch', 'flex_bringup', 'sim.launch.py', argument],

@@ -25,6 +25,7 @@ class DeclareLaunchArgument(Action):
                  choices: list[str] | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.name, self.default_value, self.choices = name, default_value, choices
+        self.argument = name
         self.description = description or 'no description given'
         if choices is not None:
             if isinstance(default_value, str) and default_value not in choices:

@@ -72,6 +72,8 @@ def entities_of(result: Any) -> list[Any]:
 class Action:
     """Something that a launch does, unless its condition is false."""
 
+    argument: str | None = None      # the name of the one that it declares
+
     def __init__(self, *, condition: Callable[[LaunchContext], bool] | None = None,
                  **unknown: Any) -> None:
         if unknown:
@@ -98,6 +100,18 @@ class LaunchDescription:
 
     def sub_entities(self) -> list[Any]:
         return self.entities
+
+    def get_launch_arguments(self) -> list[Any]:
+        """The arguments that it declares, inner ones included, each name once."""
+        found: dict[str, Any] = {}
+
+        def collect(entity: Any) -> None:
+            if isinstance(entity, Action) and entity.argument is not None:
+                found.setdefault(entity.argument, entity)
+            for inner in entity.sub_entities():
+                collect(inner)
+        collect(self)
+        return list(found.values())
 
 
 class LaunchContext:

@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from launch import LaunchContext, LaunchDescription, LaunchService
@@ -16,17 +15,6 @@ from launch_ros.substitutions import ExecutableInPackage
 USAGE = """usage: ros2 launch [--show-args] [--debug] PACKAGE FILE [name:=value ...]
        ros2 launch [--show-args] [--debug] PATH [name:=value ...]
        ros2 run PACKAGE EXECUTABLE [argument ...]"""
-
-
-def declared(entity: Any) -> dict[str, DeclareLaunchArgument]:
-    """The arguments that a description declares, inner ones included."""
-    if isinstance(entity, DeclareLaunchArgument):
-        return {entity.name: entity}
-    found: dict[str, DeclareLaunchArgument] = {}
-    for inner in entity.sub_entities():
-        for name, argument in declared(inner).items():
-            found.setdefault(name, argument)
-    return found
 
 
 def launch_file(package: str, name: str) -> Path:
@@ -68,7 +56,8 @@ def launch(words: list[str]) -> int:
             raise ValueError(f"malformed launch argument '{word}', expected '<name>:=<value>'")
         given[name] = value
     source = PythonLaunchDescriptionSource(str(path))
-    known = declared(source.get_launch_description(LaunchContext()))
+    description = source.get_launch_description(LaunchContext())
+    known = {argument.name: argument for argument in description.get_launch_arguments()}
     if options & {'--show-args', '-s'}:
         show(known)
         return 0
