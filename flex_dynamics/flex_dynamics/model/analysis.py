@@ -38,6 +38,7 @@ def frequencies(model: Model, q: ArrayLike, joints: str = 'free',
     joints: 'free' leaves the rigid motions in as zero frequencies, 'locked' holds the joints
     (motors stay free). joint_stiffness (n_joints,) N m/rad adds springs, as a PD loop does.
     """
+    checks.refuse_constraints(model.robot, 'frequencies are those of robots')
     checks.choice(joints, 'joints', JOINTS)
     mass, stiffness = model.mass_matrix(q, data), model.stiffness_matrix()
     if joint_stiffness is not None:
@@ -65,6 +66,7 @@ def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None = None,
 
     Returns q (n,) and the joint efforts (n_joints,) that hold it against gravity and loads.
     """
+    checks.refuse_constraints(model.robot, 'statics finds the equilibrium of robots')
     n, joints = model.n, model.n_joints
     q = np.zeros(n)
     q[:joints] = model.finite_vector(q_joints, 'q_joints', joints, LARGEST_POSITION)

@@ -35,6 +35,7 @@ WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               data: Data | None = None) -> tuple[Array, Array]:
     """A (2n, 2n) and B (2n, n_joints) of d(q, v)/dt about (q, v, tau)."""
+    checks.refuse_constraints(model.robot, 'linearize takes robots')
     n = model.n
     q, v = checks.state(model, q, v)
     data = model.create_data() if data is None else data

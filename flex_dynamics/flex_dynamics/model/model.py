@@ -4,6 +4,7 @@
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,14 @@ from flex_dynamics.model import analysis, linearization
 from flex_dynamics.model.backends import create_backend
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.composition import ComposedModel
+from flex_dynamics.model.constraints.closing import Closing, admissible_speeds, close
+from flex_dynamics.model.constraints.reactions import (
+    ConstrainedAcceleration,
+    Reaction,
+    reactions,
+    solve,
+)
+from flex_dynamics.model.constraints.terms import Independence, independence, terms
 from flex_dynamics.model.data import Data
 from flex_dynamics.model.loads import Loads, generalised_force
 from flex_dynamics.model.sections import BeamSections
@@ -84,7 +93,6 @@ class Model(ComposedModel):
     def __init__(self, robot: Robot, order: str = 'second') -> None:
         checks.instance(robot, 'robot', Robot, f'load_robot({robot!r}) gives one' if isinstance(
             robot, str) else 'load_robot gives one')
-        checks.refuse_constraints(robot, 'Model computes robots')
         assembly = assemble(robot, checks.choice(order, 'order', ORDERS))
         super().__init__(assembly, create_backend(assembly))
 
@@ -233,6 +241,56 @@ class Model(ComposedModel):
         q, scratch = checks.position(self, q), self._scratch(data)
         return first_moment(*self._assembly.arrays, scratch.work, q, *scratch.frame_work[2:],
                             moment), moment
+
+    # Loops, wheels and supports -------------------------------------------------------------
+
+    def constraint_error(self, q: ArrayLike, data: Data | None = None) -> Array:
+        """By how much positions miss the constraints (m,): m, or the sine of an angle; zero for
+        rows that are equations of speeds alone (rolling), and for supports that are not active."""
+        error: Array = terms(self, q, np.zeros(self._n), self._scratch(data)).error.copy()
+        return error
+
+    def constraint_jacobian(self, q: ArrayLike, data: Data | None = None) -> Array:
+        """A (m, n): the constraints are A(q) v = 0, rows named by constraint_names."""
+        jacobian: Array = terms(self, q, np.zeros(self._n), self._scratch(data)).A.copy()
+        return jacobian
+
+    def constraint_jacobian_rate(self, q: ArrayLike, v: ArrayLike,
+                                 data: Data | None = None) -> Array:
+        """Time derivative (m, n) of the constraint Jacobian at speeds v."""
+        rate: Array = terms(self, q, v, self._scratch(data)).A_rate.copy()
+        return rate
+
+    def constraint_independence(self, q: ArrayLike, data: Data | None = None) -> Independence:
+        """Number of independent constraints at q, the names of redundant ones, the degrees of
+        freedom, and how far from a singular position it is."""
+        return independence(self, q, self._scratch(data))
+
+    def close(self, q: ArrayLike, reach: float = 0.02, held: Iterable[str] = (),
+              data: Data | None = None) -> Closing:
+        """The closed position nearest to q (n,), and by how much q missed.
+
+        reach: m, or rad of angles, beyond which it is an error. held: names of coordinates that
+        stay as they are. Joints move rather than beams bend.
+        """
+        return close(self, q, reach, held, self._scratch(data))
+
+    def admissible_speeds(self, q: ArrayLike, v: ArrayLike, data: Data | None = None) -> Array:
+        """The speeds (n,) that the constraints allow nearest to v in the metric of M: those after
+        an inelastic impact."""
+        return admissible_speeds(self, q, v, self._scratch(data))
+
+    def constrained_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                             wrenches: Loads | None = None,
+                             data: Data | None = None) -> ConstrainedAcceleration:
+        """forward_dynamics with the multipliers (m,): M a + C v + ... = B tau + A' multipliers."""
+        return solve(self, q, v, tau, wrenches, self._scratch(data))[0]
+
+    def reactions(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                  wrenches: Loads | None = None,
+                  data: Data | None = None) -> dict[str, Reaction]:
+        """Reactions of all constraints at a state, by name: wrenches on the frames they join."""
+        return reactions(self, q, v, tau, wrenches, self._scratch(data))
 
     # Analysis -------------------------------------------------------------------------------
 
