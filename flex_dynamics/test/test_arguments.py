@@ -134,6 +134,8 @@ KINDS = {
     'balance': lambda m: (True, NO_FLAG),
     'reach': lambda m: (0.1, positive()), 'held': lambda m: ([], NO_NAMES),
     'active': lambda m: ([], NO_NAMES),
+    'a_held': lambda m: ([], {'None': None, 'text': 'abc', 'too long': [1.0], 'a number': 0.5,
+                              'nan': [np.nan]}),
     'progress': lambda m: (False, NO_FLAG), 'event': lambda m: (lambda t, q, v: -1.0, NO_FUNCTION),
     'servo': lambda m: (None, NO_SERVO),
     'robot': lambda m: (m.robot, {'a name': 'lab_link', 'None': None, 'a model': m}),

@@ -22,7 +22,9 @@ from flex_dynamics.model import analysis, linearization
 from flex_dynamics.model.backends import create_backend
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.composition import ComposedModel
+from flex_dynamics.model.constraints import held_joints
 from flex_dynamics.model.constraints.closing import Closing, admissible_speeds, close
+from flex_dynamics.model.constraints.held_joints import DriveEfforts
 from flex_dynamics.model.constraints.reactions import (
     ConstrainedAcceleration,
     Reaction,
@@ -292,6 +294,24 @@ class Model(ComposedModel):
         """Reactions of all constraints at a state, by name: wrenches on the frames they join."""
         return reactions(self, q, v, tau, wrenches, self._scratch(data))
 
+    def independent_joints(self, q: ArrayLike, data: Data | None = None) -> tuple[str, ...]:
+        """Names of joint coordinates that determine the others at q, if links were rigid: the
+        first in tree order, a moving base last."""
+        return held_joints.independent_joints(self, q, self._scratch(data))
+
+    def free_directions(self, q: ArrayLike, held: Iterable[str] = (),
+                        data: Data | None = None) -> Array:
+        """A basis (n, freedom) of the speeds that the constraints allow while the coordinates in
+        `held` stand still; N' M N = 1."""
+        return held_joints.free_directions(self, q, held, self._scratch(data))
+
+    def constrained_inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a_held: ArrayLike,
+                                     held: Iterable[str],
+                                     data: Data | None = None) -> DriveEfforts:
+        """Efforts of the joints in `held` that give them the accelerations a_held (as many); no
+        other joint has an effort, and all other coordinates follow."""
+        return held_joints.inverse_dynamics(self, q, v, a_held, held, self._scratch(data))
+
     # Analysis -------------------------------------------------------------------------------
 
     def energy(self, q: ArrayLike, v: ArrayLike,
@@ -327,8 +347,10 @@ class Model(ComposedModel):
 
     def frequencies(self, q: ArrayLike, joints: str = 'free',
                     joint_stiffness: ArrayLike | None = None,
-                    data: Data | None = None) -> tuple[Array, Array]:
-        """Undamped natural frequencies and mode shapes of M and K at q.
+                    data: Data | None = None,
+                    held: Iterable[str] | None = None) -> tuple[Array, Array]:
+        """Undamped natural frequencies and mode shapes of M and K at q, on the constraints if
+        there are some.
 
         Parameters
         ----------
@@ -336,11 +358,13 @@ class Model(ComposedModel):
             Positions.
         joints : str
             'free' leaves the rigid motions in as zero frequencies; 'locked' holds the joints
-            (motors stay free).
+            (motors stay free), of a robot with constraints the independent ones.
         joint_stiffness : array-like, shape (n_joints,), optional
             Springs on the joints, N m/rad or N/m, as a PD loop has.
         data : Data, optional
             Scratch memory; by default that of the thread.
+        held : names of coordinates, optional
+            Those that stand still, whatever `joints` says.
 
         Returns
         -------
@@ -355,11 +379,14 @@ class Model(ComposedModel):
         >>> shapes.shape == (model.n, len(frequencies))
         True
         """
-        return analysis.frequencies(self, q, joints, joint_stiffness, data)
+        return analysis.frequencies(self, q, joints, joint_stiffness, held, self._scratch(data))
 
     def statics(self, q_joints: ArrayLike, wrenches: Loads | None = None,
-                data: Data | None = None) -> tuple[Array, Array]:
+                data: Data | None = None,
+                held: Iterable[str] | None = None) -> tuple[Array, Array]:
         """Equilibrium with deflection at given joint positions.
+
+        Of a robot with constraints the independent joints are held, and the others follow.
 
         Parameters
         ----------
@@ -369,6 +396,8 @@ class Model(ComposedModel):
             Loads from outside, as forward_dynamics takes them.
         data : Data, optional
             Scratch memory; by default that of the thread.
+        held : names of joint coordinates, optional
+            Those that are held and have an effort; the others move until they are at rest.
 
         Returns
         -------
@@ -383,4 +412,4 @@ class Model(ComposedModel):
         >>> bool(np.abs(model.forward_dynamics(q, np.zeros(model.n), tau)).max() < 1e-6)
         True
         """
-        return analysis.statics(self, q_joints, wrenches, data)
+        return analysis.statics(self, q_joints, wrenches, held, self._scratch(data))
