@@ -124,7 +124,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
         [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
     _unique_frames(tree, frames, parts)
     loops, wheels, supports = read_constraints(elements, tree, frames, {
-        name: part.beam.length for name, part in parts.items()})
+        name: (part.origin, part.beam.length) for name, part in parts.items()})
     robot = Robot(
         name=root.text('name'),
         links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))

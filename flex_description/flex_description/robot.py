@@ -258,8 +258,9 @@ class Frame:
 class Attachment:
     """Where a constraint holds a robot: a frame fixed in a link or frame.
 
-    frame: a link or frame of the robot; the root link is the world. pose (4, 4): in that frame.
-    x: m along the beam of a flexible link, whose section at x then carries the frame.
+    frame: a link or frame of the robot; the root link is the world. x: m along the beam if the
+    frame is a flexible link, whose section at x then carries it. pose (4, 4): in that frame, or in
+    the section, whose x axis is along the beam.
     """
 
     frame: str
@@ -310,8 +311,9 @@ class Wheel:
 class Support:
     """A point of a link that is fixed to the ground while it is active, such as a foot.
 
-    type: point (it may turn) or flat (it may not). at (3,): the place in the root's frame; None:
-    where the point is when it becomes active. active: whether it is at the start.
+    type: point (it may turn) or flat (it may not). at (4, 4): the pose in the root's frame that it
+    keeps, of type point the position alone; None: where it is at q = 0. active: whether it is at
+    the start.
     """
 
     name: str

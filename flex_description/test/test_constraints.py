@@ -140,9 +140,19 @@ def test_loop_from_xml():
     assert np.array_equal(pin.axis, [0, 0, 1]) and pin.length is None and pin.first.x is None
     assert np.array_equal(pin.second.pose[:3, 3], [1.7, 0, 0.3])
     assert rod.first.x == 0.75 and rod.length == 0.5 and rod.axis is None
+    assert np.array_equal(rod.first.pose[:3, 3], [0, 0, 0.1])
     assert rod.second.pose[1, 0] == pytest.approx(np.sin(1.0))
     assert not pin.first.pose.flags.writeable
     assert robot.constraints == robot.loops
+
+
+def test_section_nearest_to_the_point_carries_it():
+    ends = '<first frame="link1" xyz="{}"/><second frame="base"/>'
+    robot = load_robot(GOOD.replace(GRAVITY, loop('name="a" type="ball"', ends.format('0.5 0 0.1'))
+                                    + loop('name="b" type="ball"', ends.format('2 0 0'))))
+    a, b = (loop.first for loop in robot.loops)
+    assert a.x == 0.5 and np.allclose(a.pose[:3, 3], [0, 0, 0.1])
+    assert b.x == 1.5 and np.allclose(b.pose[:3, 3], [0.5, 0, 0])
 
 
 def test_wheels_and_supports_from_xml():
@@ -158,7 +168,7 @@ def test_wheels_and_supports_from_xml():
     assert np.array_equal(skate.axis, [1, 0, 0]) and skate.radius == ball.radius == 0.0
     assert np.array_equal(ball.normal, [0, 1, 0])
     heel, foot = robot.supports
-    assert heel.active and np.array_equal(heel.at, [1, 2, 3]) and heel.type == 'point'
+    assert heel.active and np.array_equal(heel.at[:3, 3], [1, 2, 3]) and heel.type == 'point'
     assert not foot.active and foot.at is None
     assert [one.name for one in robot.constraints] == ['left', 'skate', 'ball', 'heel', 'foot']
 

@@ -233,6 +233,22 @@ def state(model: HasCoordinates, q: Any, v: Any) -> tuple[Array, Array]:
             vector(v, 'v', model.n, model.names))
 
 
+def names(value: Any, name: str, known: Sequence[str], what: str) -> list[str]:
+    """One text or several, each one of the known names, such as 'coordinates'."""
+    expected = f'{name}: expected names of {what}'
+    if isinstance(value, str):
+        value = [value]
+    try:
+        found = list(value)
+    except TypeError:
+        raise DynamicsError(f'{expected}, found {shown(value)}') from None
+    for one in found:
+        if not isinstance(one, str) or one not in known:
+            raise DynamicsError(f'{expected}, found {shown(one)}'
+                                f'{did_you_mean(str(one), known)}')
+    return found
+
+
 def refuse_constraints(robot: Robot, what: str) -> None:
     """DynamicsError if a robot has loops, wheels or supports, which `what` cannot do yet."""
     if robot.constraints:

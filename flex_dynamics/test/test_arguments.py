@@ -96,6 +96,10 @@ NO_SERVO = {
     'no function': Servo([1.0], [1.0], [0.0])}
 
 
+NO_NAMES = {'None': None, 'a number': 3, 'unknown': ['nowhere'], 'numbers': [3], 'bytes': b'x',
+            'Nones': [None], 'text': 'nowhere'}
+
+
 def positive(more: dict | None = None) -> dict:
     return {**NOT_NUMBERS, 'zero': 0.0, 'below zero': -1.0, **(more or {})}
 
@@ -128,6 +132,10 @@ KINDS = {
         'off': [0.1, 99.0]}),
     'data': lambda m: (None, {'text': 'abc', 'of another': OTHER_DATA, 'a model': m}),
     'balance': lambda m: (True, NO_FLAG),
+    'reach': lambda m: (0.1, positive()), 'held': lambda m: ([], NO_NAMES),
+    'active': lambda m: ([], NO_NAMES),
+    'a_held': lambda m: ([], {'None': None, 'text': 'abc', 'too long': [1.0], 'a number': 0.5,
+                              'nan': [np.nan]}),
     'progress': lambda m: (False, NO_FLAG), 'event': lambda m: (lambda t, q, v: -1.0, NO_FUNCTION),
     'servo': lambda m: (None, NO_SERVO),
     'robot': lambda m: (m.robot, {'a name': 'lab_link', 'None': None, 'a model': m}),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flex_control.controllers.parameters import Parameter, check_all
-from flex_control.errors import ControlError
+from flex_control.errors import ControlError, refuse_constraints
 from flex_control.estimators.measurements import Measurements
 from flex_control.trajectories.base import Reference
 from flex_dynamics import DynamicsError, Model, Terms
@@ -45,6 +45,7 @@ class Controller:
     needs_measurements: ClassVar[bool] = False
 
     def __init__(self, model: Model, parameters: Mapping[str, Any] | None = None) -> None:
+        refuse_constraints(model, 'controller')
         self.model = model
         self.q = np.zeros(model.n)
         self.v = np.zeros(model.n)

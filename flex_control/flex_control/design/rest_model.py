@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
+from flex_control.errors import refuse_constraints
 from flex_control.incremental import Pieces
 from flex_dynamics import Model
 
@@ -64,6 +65,7 @@ def rest_model(model: Model, q: np.ndarray, drive_stiffness: np.ndarray,
     The same as `model.linearize` at rest, but without Coulomb friction, whose slope at rest would
     promise a damping that motion does not have.
     """
+    refuse_constraints(model, 'linearisation at rest')
     n, still = model.n, np.zeros(model.n)
     B = np.asarray(model.input_matrix(q))
     slope = np.zeros((n, n))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from flex_control.design.rest_model import RestModel, rest_model
-from flex_control.errors import ControlError
+from flex_control.errors import ControlError, refuse_constraints
 from flex_control.estimators.filter_model import (
     FilterModel,
     FilterNoise,
@@ -65,6 +65,7 @@ class FlexibleStateFilter:
 
     def __init__(self, model: Model, noise: FilterNoise | None = None,
                  period: float = 1e-3) -> None:
+        refuse_constraints(model, 'estimator')
         noise = noise or FilterNoise()
         # defaults that depend on the robot are found once, not at every pose
         self.noise = replace(noise, effort=effort_noise(model, noise),

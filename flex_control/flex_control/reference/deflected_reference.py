@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_control.errors import refuse_constraints
 from flex_control.trajectories.base import Reference
 from flex_description.math import derivative
 from flex_dynamics import Model
@@ -25,6 +26,7 @@ class DeflectedReference:
     """
 
     def __init__(self, model: Model) -> None:
+        refuse_constraints(model, 'deflected reference')
         self._model = model
         self.q, self.v = np.zeros(model.n), np.zeros(model.n)
         self._a = np.zeros(model.n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.design.gains import SLOWEST_STIFF, first_frequency
+from flex_control.errors import refuse_constraints
 from flex_control.trajectories.base import Reference
 from flex_control.trajectories.splines import Splines
 from flex_dynamics import Model, largest_joint_inertia
@@ -26,6 +27,7 @@ class SoftSteps:
     """
 
     def __init__(self, model: Model, duration: float = 0.0) -> None:
+        refuse_constraints(model, 'soft steps')
         self.duration = duration
         speed, effort = model.joint_limits.velocity, model.joint_limits.effort
         self._speed = np.where(speed > 0.0, speed, np.inf)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_control.errors import refuse_constraints
 from flex_dynamics import Model
 
 MOST_SWEEPS = 20
@@ -17,6 +18,7 @@ class StaticLoad:
     """
 
     def __init__(self, model: Model) -> None:
+        refuse_constraints(model, 'static load')
         self._model = model
         joints = model.n_joints
         stiffness = model.stiffness_matrix()

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eig, eigh
 
+from flex_control.errors import refuse_constraints
 from flex_dynamics import Model
 
 RINGS_BELOW = 0.4       # damping ratio: what is damped more is gone within a period
@@ -20,6 +21,7 @@ def ringing_modes(model: Model, q: np.ndarray, count: int,
     joint_stiffness and joint_damping (n_joints,) they are held by springs and dampers: what a PD
     loop leaves. Modes that do not ring, damped above 0.4, are left out.
     """
+    refuse_constraints(model, 'input shaping')
     held = joint_stiffness is not None
     mass, stiffness = model.mass_matrix(q), model.stiffness_matrix()
     damping = model.damping_matrix()

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flex_control.errors import ControlError
+from flex_control.errors import ControlError, refuse_constraints
 from flex_control.shaping.impulses import Impulses, heights_of
 from flex_control.shaping.modes import ringing_modes
 from flex_dynamics import Model
@@ -47,6 +47,7 @@ class Shaper:
     def __init__(self, model: Model, name: str = 'zvd', modes: int = 1,
                  joint_stiffness: ArrayLike | None = None,
                  joint_damping: ArrayLike | None = None) -> None:
+        refuse_constraints(model, 'input shaping')
         heights_of(name, 0.0)
         if not 1 <= modes <= MOST_MODES:
             raise ControlError(f'modes: expected 1 to {MOST_MODES}, found {modes}')

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from flex_description.errors import quoted
-from flex_description.math import Array
+from flex_description.math import Array, pose
 from flex_description.reading.element import Element, read_origin
 from flex_description.reading.urdf import UrdfTree
 from flex_description.robot import Attachment, Frame, Loop, Support, Wheel
@@ -20,12 +20,13 @@ SUPPORTS = ('point', 'flat')
 PLACE = {'frame', 'x', 'xyz', 'rpy', 'quat_xyzw'}
 YES_NO = {'true': True, 'false': False}
 
+Beams = Mapping[str, tuple[Array, float]]     # pose (4, 4) in the link's frame, and length (m)
 Constraints = tuple[tuple[Loop, ...], tuple[Wheel, ...], tuple[Support, ...]]
 
 
 def read_constraints(elements: Mapping[str, Mapping[str, Element]], tree: UrdfTree,
-                     frames: tuple[Frame, ...], beams: Mapping[str, float]) -> Constraints:
-    """Loops, wheels and supports, by tag and name; beams: lengths (m) of flexible links."""
+                     frames: tuple[Frame, ...], beams: Beams) -> Constraints:
+    """Loops, wheels and supports, by tag and name; beams: of flexible links, by name."""
     found = [element for tag in ('loop', 'wheel', 'support') for element in elements[tag].values()]
     seen: dict[str, Element] = {}
     for number, element in enumerate(found):
@@ -48,8 +49,7 @@ def read_constraints(elements: Mapping[str, Mapping[str, Element]], tree: UrdfTr
 class _Places:
     """The links and frames that constraints may name, and which of them move together."""
 
-    def __init__(self, tree: UrdfTree, frames: tuple[Frame, ...],
-                 beams: Mapping[str, float]) -> None:
+    def __init__(self, tree: UrdfTree, frames: tuple[Frame, ...], beams: Beams) -> None:
         self._beams = beams
         self._frames = {frame.name: frame for frame in frames}
         self.names = [*tree.links, *self._frames]
@@ -67,7 +67,7 @@ class _Places:
         if frame not in self.names:
             element.fail('frame', 'the name of a link or frame',
                          f'{quoted(frame)}; {suggestion(frame, self.names)}')
-        pose = read_origin(Element('origin', {key: element.attributes[key]
+        offset = read_origin(Element('origin', {key: element.attributes[key]
                                               for key in ('xyz', 'rpy', 'quat_xyzw')
                                               if key in element.attributes},
                                    element.source, element.line, [], element))
@@ -76,8 +76,15 @@ class _Places:
             if frame not in self._beams:
                 element.fail('x', 'none, because the frame is not a flexible link',
                              f'{quoted(element.attributes["x"])} beside frame {quoted(frame)}')
-            x = element.number('x', least=0.0, most=self._beams[frame], unit='m along the beam')
-        return Attachment(frame, pose, x)
+            x = element.number('x', least=0.0, most=self._beams[frame][1],
+                               unit='m along the beam')
+        elif frame in self._beams:
+            # As a joint: carried by the section nearest to its origin.
+            origin, length = self._beams[frame]
+            offset = np.linalg.inv(origin) @ offset
+            x = float(np.clip(offset[0, 3], 0.0, length))
+            offset[0, 3] -= x
+        return Attachment(frame, offset, x)
 
     def body(self, place: Attachment) -> str:
         """What the frame is rigidly fixed in: a link, or a section of a beam."""
@@ -177,8 +184,10 @@ def _support(element: Element, places: _Places) -> Support:
     point = places.read(element)
     places.refuse_world(element, point)
     if kind == 'flat' and 'at' in element.attributes:
-        element.fail('at', 'none for type flat, which stays where it is when it becomes active')
-    at = element.numbers('at', 3) if 'at' in element.attributes else None
+        element.fail('at', 'none for type flat, which stays where it is at q = 0')
+    at = None
+    if 'at' in element.attributes:
+        at = pose(np.eye(3), element.numbers('at', 3))
     return Support(element.text('name'), kind, point, at,
                    YES_NO[element.choice('active', YES_NO, 'true')])
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from flex_description import Inertia, Robot
+from flex_description import Attachment, Inertia, Robot
 from flex_dynamics import checks
 from flex_dynamics.build.beam_fields import BeamFields
+from flex_dynamics.build.constraints import ConstraintSet, constraint_set
 from flex_dynamics.build.pack import Packed, pack
 from flex_dynamics.build.tree import NodeTree, build_tree, translation
 from flex_dynamics.errors import DynamicsError
@@ -41,6 +42,7 @@ class Assembly:
     tree: NodeTree
     packed: Packed
     gravity: np.ndarray
+    constraints: ConstraintSet
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -107,13 +109,20 @@ def assemble(robot: Robot, order: str, payloads: Mapping[str, AttachedPayload] |
             tree.nodes[node].add_inertia(payload.inertia, offset)
     for link, station in extra_sections:
         tree.section(tree.places[link].node, station)
+
+    def place(at: Attachment) -> tuple[int, np.ndarray]:
+        node, section, offset = _locate(robot, tree, at.frame, at.x)
+        return node if section is None else tree.section(node, section), offset @ at.pose
+
+    constraints = constraint_set(robot, place, tree.home)
     if not tree.nodes:
         raise DynamicsError(f'{robot.source}: robot {robot.name}: expected at least one joint '
                             'that moves or flexible link, found none: nothing can move; for a '
                             'body that flies, join it to a world link by a floating joint')
     packed = pack(tree, order, beams)
     gravity = checks.finite(robot.gravity, 'gravity of the robot', (3,)).copy()
-    return Assembly(robot, order, attached, extra_sections, beams, tree, packed, gravity)
+    return Assembly(robot, order, attached, extra_sections, beams, tree, packed, gravity,
+                    constraints)
 
 
 def _locate(robot: Robot, tree: NodeTree, frame: str,

@@ -88,6 +88,15 @@ class NodeTree:
             self.nodes.append(Node(name, beam_node, layout.ON_BEAM, np.eye(4), section_x=x))
         return self.sections[key]
 
+    def home(self, node: int) -> np.ndarray:
+        """Pose (4, 4) of a node in the world at q = 0; -1: the world."""
+        pose = np.eye(4)
+        while node >= 0:
+            row = self.nodes[node]
+            pose = row.pose @ translation(row.section_x) @ pose
+            node = row.parent
+        return pose
+
 
 def translation(x: float) -> np.ndarray:
     pose = np.eye(4)

@@ -1,6 +1,7 @@
 """What follows from the equations of motion: energies, linear models, frequencies, equilibria."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
+from flex_dynamics.model.constraints import held_joints
 from flex_dynamics.model.loads import Loads, generalised_force, point_wrenches
 
 if TYPE_CHECKING:
@@ -30,9 +32,8 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike,
     return 0.5 * float(v @ mass @ v), float(strain), -float(model.assembly.gravity @ moment)
 
 
-def frequencies(model: Model, q: ArrayLike, joints: str = 'free',
-                joint_stiffness: ArrayLike | None = None,
-                data: Data | None = None) -> tuple[Array, Array]:
+def frequencies(model: Model, q: ArrayLike, joints: str, joint_stiffness: ArrayLike | None,
+                held: Iterable[str] | None, data: Data) -> tuple[Array, Array]:
     """Undamped frequencies (rad/s) and mass-normalised shapes (n, count) of M, K at q.
 
     joints: 'free' leaves the rigid motions in as zero frequencies, 'locked' holds the joints
@@ -44,6 +45,11 @@ def frequencies(model: Model, q: ArrayLike, joints: str = 'free',
         springs = model.finite_vector(joint_stiffness, 'joint_stiffness', model.n_joints)
         inputs = model.input_matrix()
         stiffness = stiffness + inputs @ np.diag(springs) @ inputs.T
+    if held is not None or model.robot.constraints:
+        names: Iterable[str] = () if held is None else held
+        if held is None and joints == 'locked':
+            names = held_joints.independent_joints(model, q, data)
+        return held_joints.frequencies(model, q, names, stiffness, data)
     keep = np.arange(model.n_joints if joints == 'locked' else 0, model.n)
     shapes = np.zeros((model.n, len(keep)))
     if not len(keep):
@@ -59,12 +65,14 @@ def frequencies(model: Model, q: ArrayLike, joints: str = 'free',
     return np.sqrt(np.maximum(squares, 0.0)), shapes
 
 
-def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None = None,
-            data: Data | None = None) -> tuple[Array, Array]:
+def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None,
+            held: Iterable[str] | None, data: Data) -> tuple[Array, Array]:
     """Deflected equilibrium at given joint positions: Newton on motors and amplitudes.
 
     Returns q (n,) and the joint efforts (n_joints,) that hold it against gravity and loads.
     """
+    if held is not None or model.robot.constraints:
+        return held_joints.statics(model, q_joints, wrenches, held, data)
     n, joints = model.n, model.n_joints
     q = np.zeros(n)
     q[:joints] = model.finite_vector(q_joints, 'q_joints', joints, LARGEST_POSITION)

@@ -1,7 +1,8 @@
 """What a model is made of: its arrays, its backend and one scratch memory a thread."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from flex_dynamics.checks import LARGEST
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import Frozen, Gravity
 from flex_dynamics.model.backends.base import Backend
+from flex_dynamics.model.backends.constrained import support_poses
 from flex_dynamics.model.coordinates import (
     Coordinates,
     Followers,
@@ -119,6 +121,11 @@ class ComposedModel(Frozen):
     def followers(self) -> Followers:
         """Joints that follow others (<mimic>): they have no coordinate and no motor."""
         return self._followers
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Names of the constraints' rows (m): 'pin/x', 'left_wheel/roll' ...; none for a tree."""
+        return tuple(self._assembly.constraints.names)
 
     @property
     def joint_limits(self) -> JointLimits:
@@ -224,6 +231,26 @@ class ComposedModel(Frozen):
             return self
         return self._rebuilt(self._assembly.changed(
             extra_sections=(*self._assembly.extra_sections, *wanted)))
+
+    def with_supports(self: Same, q: ArrayLike, active: Iterable[str]) -> Same:
+        """A model in which the supports named in `active`, and no others, hold their points.
+
+        A support that was not active is fixed where it is at positions q (n,), one that was stays
+        where it is. Speeds then jump, as in an inelastic impact: admissible_speeds.
+        """
+        q = checks.position(self, q)
+        names = checks.names(active, 'active', [one.name for one in self.robot.supports],
+                             'supports')
+        if not self.robot.supports:
+            return self
+        ends = support_poses(self._backend, q, self._threads.data) if names else {}
+        supports = []
+        for support in self.robot.supports:
+            on = support.name in names
+            at = ends[support.name] if on and not support.active else support.at
+            supports.append(replace(support, active=on, at=at))
+        return self._rebuilt(self._assembly.changed(
+            robot=replace(self.robot, supports=tuple(supports))))
 
     def carrier(self, frame: str, x: float | None = None) -> tuple[int, Array]:
         """Node (-1: the world) in which a frame is fixed, and its pose (4, 4) there."""

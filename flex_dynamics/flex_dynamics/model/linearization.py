@@ -21,6 +21,10 @@ from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.build.linear_beam import largest_turn
 from flex_dynamics.kernels.base import layout
+from flex_dynamics.model.constraints.linearization import (
+    constrained_slopes,
+    solve_constrained,
+)
 
 if TYPE_CHECKING:
     from flex_dynamics.model.data import Data
@@ -38,13 +42,21 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     n = model.n
     q, v = checks.state(model, q, v)
     data = model.create_data() if data is None else data
+    tau = model.finite_vector(tau, 'tau', model.n_joints)
     a = model.forward_dynamics(q, v, tau, data=data)
     scales = _turns(model)
     by_position = model.stiffness_matrix() + _by_position(model, q, v, a, STEP / scales, data)
     by_speed = (model.damping_matrix() + _by_speed(model, q, v, 1.0 / scales, data)
                 + _friction_slope(model, v))
-    solved = _solve(model.mass_matrix(q, data),
-                    np.hstack((-by_position, -by_speed, model.input_matrix())))
+    right = np.hstack((-by_position, -by_speed, model.input_matrix()))
+    if model.robot.constraints:
+        slopes = constrained_slopes(model, q, v, tau, STEP / scales, data)
+        right[:, :n] -= slopes[0]
+        rows = np.hstack((-slopes[1], -slopes[2], np.zeros((len(slopes[1]), model.n_joints))))
+        solved = solve_constrained(model.mass_matrix(q, data),
+                                   model.constraint_jacobian(q, data), right, rows)
+    else:
+        solved = _solve(model.mass_matrix(q, data), right)
     A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, model.n_joints))
     A[:n, n:] = np.eye(n)
     A[n:], B[n:] = solved[:, :2 * n], solved[:, 2 * n:]

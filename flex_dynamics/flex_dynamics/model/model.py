@@ -4,6 +4,7 @@
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,16 @@ from flex_dynamics.model import analysis, linearization
 from flex_dynamics.model.backends import create_backend
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.composition import ComposedModel
+from flex_dynamics.model.constraints import held_joints
+from flex_dynamics.model.constraints.closing import Closing, admissible_speeds, close
+from flex_dynamics.model.constraints.held_joints import DriveEfforts
+from flex_dynamics.model.constraints.reactions import (
+    ConstrainedAcceleration,
+    Reaction,
+    reactions,
+    solve,
+)
+from flex_dynamics.model.constraints.terms import Independence, independence, terms
 from flex_dynamics.model.data import Data
 from flex_dynamics.model.loads import Loads, generalised_force
 from flex_dynamics.model.sections import BeamSections
@@ -84,7 +95,6 @@ class Model(ComposedModel):
     def __init__(self, robot: Robot, order: str = 'second') -> None:
         checks.instance(robot, 'robot', Robot, f'load_robot({robot!r}) gives one' if isinstance(
             robot, str) else 'load_robot gives one')
-        checks.refuse_constraints(robot, 'Model computes robots')
         assembly = assemble(robot, checks.choice(order, 'order', ORDERS))
         super().__init__(assembly, create_backend(assembly))
 
@@ -234,6 +244,74 @@ class Model(ComposedModel):
         return first_moment(*self._assembly.arrays, scratch.work, q, *scratch.frame_work[2:],
                             moment), moment
 
+    # Loops, wheels and supports -------------------------------------------------------------
+
+    def constraint_error(self, q: ArrayLike, data: Data | None = None) -> Array:
+        """By how much positions miss the constraints (m,): m, or the sine of an angle; zero for
+        rows that are equations of speeds alone (rolling), and for supports that are not active."""
+        error: Array = terms(self, q, np.zeros(self._n), self._scratch(data)).error.copy()
+        return error
+
+    def constraint_jacobian(self, q: ArrayLike, data: Data | None = None) -> Array:
+        """A (m, n): the constraints are A(q) v = 0, rows named by constraint_names."""
+        jacobian: Array = terms(self, q, np.zeros(self._n), self._scratch(data)).A.copy()
+        return jacobian
+
+    def constraint_jacobian_rate(self, q: ArrayLike, v: ArrayLike,
+                                 data: Data | None = None) -> Array:
+        """Time derivative (m, n) of the constraint Jacobian at speeds v."""
+        rate: Array = terms(self, q, v, self._scratch(data)).A_rate.copy()
+        return rate
+
+    def constraint_independence(self, q: ArrayLike, data: Data | None = None) -> Independence:
+        """Number of independent constraints at q, the names of redundant ones, the degrees of
+        freedom, and how far from a singular position it is."""
+        return independence(self, q, self._scratch(data))
+
+    def close(self, q: ArrayLike, reach: float = 0.02, held: Iterable[str] = (),
+              data: Data | None = None) -> Closing:
+        """The closed position nearest to q (n,), and by how much q missed.
+
+        reach: m, or rad of angles, beyond which it is an error. held: names of coordinates that
+        stay as they are. Joints move rather than beams bend.
+        """
+        return close(self, q, reach, held, self._scratch(data))
+
+    def admissible_speeds(self, q: ArrayLike, v: ArrayLike, data: Data | None = None) -> Array:
+        """The speeds (n,) that the constraints allow nearest to v in the metric of M: those after
+        an inelastic impact."""
+        return admissible_speeds(self, q, v, self._scratch(data))
+
+    def constrained_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                             wrenches: Loads | None = None,
+                             data: Data | None = None) -> ConstrainedAcceleration:
+        """forward_dynamics with the multipliers (m,): M a + C v + ... = B tau + A' multipliers."""
+        return solve(self, q, v, tau, wrenches, self._scratch(data))[0]
+
+    def reactions(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                  wrenches: Loads | None = None,
+                  data: Data | None = None) -> dict[str, Reaction]:
+        """Reactions of all constraints at a state, by name: wrenches on the frames they join."""
+        return reactions(self, q, v, tau, wrenches, self._scratch(data))
+
+    def independent_joints(self, q: ArrayLike, data: Data | None = None) -> tuple[str, ...]:
+        """Names of joint coordinates that determine the others at q, if links were rigid: the
+        first in tree order, a moving base last."""
+        return held_joints.independent_joints(self, q, self._scratch(data))
+
+    def free_directions(self, q: ArrayLike, held: Iterable[str] = (),
+                        data: Data | None = None) -> Array:
+        """A basis (n, freedom) of the speeds that the constraints allow while the coordinates in
+        `held` stand still; N' M N = 1."""
+        return held_joints.free_directions(self, q, held, self._scratch(data))
+
+    def constrained_inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a_held: ArrayLike,
+                                     held: Iterable[str],
+                                     data: Data | None = None) -> DriveEfforts:
+        """Efforts of the joints in `held` that give them the accelerations a_held (as many); no
+        other joint has an effort, and all other coordinates follow."""
+        return held_joints.inverse_dynamics(self, q, v, a_held, held, self._scratch(data))
+
     # Analysis -------------------------------------------------------------------------------
 
     def energy(self, q: ArrayLike, v: ArrayLike,
@@ -269,8 +347,10 @@ class Model(ComposedModel):
 
     def frequencies(self, q: ArrayLike, joints: str = 'free',
                     joint_stiffness: ArrayLike | None = None,
-                    data: Data | None = None) -> tuple[Array, Array]:
-        """Undamped natural frequencies and mode shapes of M and K at q.
+                    data: Data | None = None,
+                    held: Iterable[str] | None = None) -> tuple[Array, Array]:
+        """Undamped natural frequencies and mode shapes of M and K at q, on the constraints if
+        there are some.
 
         Parameters
         ----------
@@ -278,11 +358,13 @@ class Model(ComposedModel):
             Positions.
         joints : str
             'free' leaves the rigid motions in as zero frequencies; 'locked' holds the joints
-            (motors stay free).
+            (motors stay free), of a robot with constraints the independent ones.
         joint_stiffness : array-like, shape (n_joints,), optional
             Springs on the joints, N m/rad or N/m, as a PD loop has.
         data : Data, optional
             Scratch memory; by default that of the thread.
+        held : names of coordinates, optional
+            Those that stand still, whatever `joints` says.
 
         Returns
         -------
@@ -297,11 +379,14 @@ class Model(ComposedModel):
         >>> shapes.shape == (model.n, len(frequencies))
         True
         """
-        return analysis.frequencies(self, q, joints, joint_stiffness, data)
+        return analysis.frequencies(self, q, joints, joint_stiffness, held, self._scratch(data))
 
     def statics(self, q_joints: ArrayLike, wrenches: Loads | None = None,
-                data: Data | None = None) -> tuple[Array, Array]:
+                data: Data | None = None,
+                held: Iterable[str] | None = None) -> tuple[Array, Array]:
         """Equilibrium with deflection at given joint positions.
+
+        Of a robot with constraints the independent joints are held, and the others follow.
 
         Parameters
         ----------
@@ -311,6 +396,8 @@ class Model(ComposedModel):
             Loads from outside, as forward_dynamics takes them.
         data : Data, optional
             Scratch memory; by default that of the thread.
+        held : names of joint coordinates, optional
+            Those that are held and have an effort; the others move until they are at rest.
 
         Returns
         -------
@@ -325,4 +412,4 @@ class Model(ComposedModel):
         >>> bool(np.abs(model.forward_dynamics(q, np.zeros(model.n), tau)).max() < 1e-6)
         True
         """
-        return analysis.statics(self, q_joints, wrenches, data)
+        return analysis.statics(self, q_joints, wrenches, held, self._scratch(data))

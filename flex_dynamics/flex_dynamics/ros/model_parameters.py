@@ -4,7 +4,7 @@ from __future__ import annotations
 from rclpy.node import Node
 
 from flex_description import RobotError, load_robot
-from flex_dynamics import DynamicsError, Model
+from flex_dynamics import DynamicsError, Model, checks
 from flex_dynamics.ros.description_topic import wait_for_description
 from flex_ros.message_guard import shortened
 from flex_ros.parameters import NodeError, declare
@@ -31,6 +31,7 @@ def declare_model(node: Node) -> Model:
             node.get_logger().warning(warning)
         else:
             node.get_logger().debug(warning)
+    checks.refuse_constraints(loaded, 'nodes run robots')
     return Model(loaded, order)
 
 

@@ -1,6 +1,7 @@
 """A running simulation: the state of a Model and the fixed-step integrator that moves it."""
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from flex_dynamics.kernels.stepping.base_momentum import LEDGER
 from flex_dynamics.kernels.stepping.coupled_step import make_coupled
 from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
 from flex_dynamics.kernels.stepping.running_state import RunArrays, make_state
+from flex_dynamics.model.constraints.closing import Closing
 from flex_dynamics.model.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 from flex_dynamics.simulation.divergence import why_it_failed
 
 MOST_SWEEPS = 50     # until a step is cut in halves
 MOST_COUNT = 10**9    # of steps, and of sweeps, that a kernel may report
+REPORTED = 1e-6     # m or rad by which constraints may miss at the start without a warning
 AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
+LOGGER = logging.getLogger('flex_dynamics')
 ADVANCE = AtFirstCall(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
 
 
@@ -79,6 +83,7 @@ class Simulation:
         checks.instance(model, 'model', Model, MODEL_ADVICE)
         self.step, self.tolerance, self.time, self.balance = step, tolerance, time, balance
         self.sweeps = 0
+        self.closing: Closing | None = None     # of the last set_state, if there are constraints
         self._servo = np.zeros((4, model.n_joints))
         self._ledger = np.zeros(LEDGER)
         self._loads: list[Wrench] | None = None
@@ -112,8 +117,20 @@ class Simulation:
         self.set_loads(self._loads)
 
     def set_state(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Set positions and speeds (n,); the integrator starts anew."""
+        """Set positions and speeds (n,); the integrator starts anew.
+
+        Of a robot with constraints the nearest closed position is taken, and the nearest speeds
+        that they allow; `closing` says by how much the position missed.
+        """
         q, v = checks.state(self.model, q, v)
+        if self.model.robot.constraints:
+            self.closing = self.model.close(q)
+            q = self.closing.q
+            v = self.model.admissible_speeds(q, v)
+            if max(self.closing.distance, self.closing.angle) > REPORTED:
+                LOGGER.warning('robot %s: constraints closed at the start; they missed by %.3g m '
+                               'and %.3g rad, most in %s', self.model.robot.name,
+                               self.closing.distance, self.closing.angle, self.closing.worst)
         # A coordinate that moves no mass is told here; later a bad pivot means divergence.
         self.model.forward_dynamics(q, v, np.zeros(self.model.n_joints))
         self.q[:], self.v[:] = q, v
@@ -148,13 +165,15 @@ class Simulation:
                                    for k in moving]).reshape(-1, 6)
         nodes = len(self._stepped.assembly.tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
+        constraints = self._stepped.assembly.constraints
+        self._constraints = constraints.arrays(nodes - 2, self.model.n if constraints.rows else 0)
         self._set_handle()
 
     def _set_handle(self) -> None:
         self.handle = make_state(RunArrays(
             self.q, self.v, self._a, self._reach, self.servo, self._scratch, self._ledger,
             self._roots, self._root_work, self._carriers, self._points, self._wrenches,
-            *self._worlds, self._coupled))
+            *self._worlds, self._coupled, self._constraints))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A copied or unpickled simulation has arrays of its own, at other addresses."""

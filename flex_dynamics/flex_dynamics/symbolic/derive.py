@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from flex_description import Robot
+from flex_dynamics import checks
 from flex_dynamics.build.assemble import AttachedPayload
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.model import Model
@@ -134,6 +135,7 @@ def _model(robot: Robot | Model, order: str, modes: Modes | None,
     payloads: Mapping[str, AttachedPayload] = {}
     if isinstance(robot, Model):
         payloads, robot = robot.payloads, robot.robot
+    checks.refuse_constraints(robot, 'symbolic equations are derived for robots')
     model = carrying(Model(with_modes(robot, modes), order), payloads)
     if payload is not None:
         model = model.with_payload('payload', payload.frame, payload.mass, payload.centre,

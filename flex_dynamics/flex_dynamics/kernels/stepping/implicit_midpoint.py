@@ -30,6 +30,10 @@ from flex_dynamics.kernels.stepping.base_momentum import (
     moving_base,
     set_ledger,
 )
+from flex_dynamics.kernels.stepping.constrained_step import (
+    constrained_step,
+    return_to_constraints,
+)
 from flex_dynamics.kernels.stepping.coupled_step import (
     DIVERGED,
     FASTEST_RATE,
@@ -184,6 +188,10 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     for i in range(table.shape[0]):
         friction = friction or (table[i, DOF] == 1 and body[i, COULOMB] > 0.0)
     base, coupled = moving_base(table), model.size[6] > 0
+    floating = base >= 0 and table[base, KIND] == FLOATING
+    root, constrained = base, state.constraints.A.shape[0] > 0
+    if constrained:
+        base = -1      # reactions of the ground change its momentum
     kinetic, potential = ledger[KINETIC], ledger[GRAVITY]
     known = True
     for i in range(n):
@@ -196,7 +204,10 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     for _ in range(steps):
         halvings, left, part = 0, 1, h
         while left > 0:
-            if coupled:
+            if constrained:
+                status, sweeps, power = constrained_step(model, w, state, tau, part, tolerance,
+                                                         most, friction)
+            elif coupled:
                 status, sweeps, power = coupled_step(model, w, state, tau, part, tolerance, most)
             else:
                 status, sweeps, power = step(
@@ -207,7 +218,7 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
             before, after, height, off, stiff = 0.0, 0.0, 0.0, False, False
             if status == 0:
                 # Speeds of a moving base share its momentum; followers have no own pivots.
-                if friction and base < 0 and not coupled:
+                if friction and root < 0 and not coupled and not constrained:
                     stiff = quasi_steady_changes(table, body, servo, v, a, part, w, scratch[5])
                 if balance:
                     before = kinetic + potential + part * power + work_of_forces(
@@ -219,6 +230,12 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                     scratch[9, i], scratch[10, i] = q[i], v[i]
                     q[i] += part * (v[i] + 0.5 * part * a[i])
                     v[i] += part * a[i]
+                if constrained:
+                    status = return_to_constraints(model, w, state)
+                    if status:
+                        for i in range(n):
+                            q[i], v[i] = scratch[9, i], scratch[10, i]
+            if status == 0:
                 if balance:
                     after, height = _energy(base, table, body, coef, gravity, q, v, R_world,
                                             p_world, w)
@@ -275,8 +292,8 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                 halvings -= 1
                 left //= 2
                 part *= 2.0
-        if base >= 0 and table[base, KIND] == FLOATING:
-            recentre(q, v, table[base, Q] + 3)
+        if floating:
+            recentre(q, v, table[root, Q] + 3)
         for i in range(n):
             if abs(q[i]) > state.reach[i]:
                 return DIVERGED, used

@@ -8,6 +8,10 @@ from numba import njit
 
 from flex_dynamics.kernels.base.layout import OPTIONS
 from flex_dynamics.kernels.base.workspace import array_at, integers_at
+from flex_dynamics.kernels.constraints.constraint_arrays import (
+    constraint_addresses,
+    open_constraints,
+)
 from flex_dynamics.kernels.stepping.base_momentum import LEDGER
 from flex_dynamics.kernels.stepping.coupled_step import open_coupled
 
@@ -27,19 +31,20 @@ RunArrays = namedtuple('RunArrays', (
     'R_world',      # (nodes + 2, 3, 3) scratch
     'p_world',      # (nodes + 2, 3) scratch
     'coupled',      # of robots with followers: coupled_step.py
+    'constraints',  # of robots with loops, wheels or supports: constrained_step.py
 ))
 
 
 def make_state(state: RunArrays) -> np.ndarray:
     """Addresses and sizes as open_state reads them; the arrays must outlive it."""
-    arrays = state[:-1]
+    arrays = state[:-2]
     assert all(array.flags.c_contiguous for array in (*arrays, *state.coupled))
     sizes = (len(state.q), state.servo.shape[1], len(state.roots), len(state.carriers),
              len(state.R_world))
     coupled = state.coupled
     return np.array([*sizes, *(array.ctypes.data for array in arrays), len(coupled.M),
-                     *coupled.inputs.shape, *(array.ctypes.data for array in coupled)],
-                    dtype=np.int64)
+                     *coupled.inputs.shape, *(array.ctypes.data for array in coupled),
+                     *constraint_addresses(state.constraints)], dtype=np.int64)
 
 
 @njit(**OPTIONS)
@@ -52,4 +57,4 @@ def open_state(h):
                      array_at(h[13], (pinned, pinned + 2)), integers_at(h[14], (loads,)),
                      array_at(h[15], (loads, 3)), array_at(h[16], (loads, 6)),
                      array_at(h[17], (nodes, 3, 3)), array_at(h[18], (nodes, 3)),
-                     open_coupled(h, 19))
+                     open_coupled(h, 19), open_constraints(h, 30))

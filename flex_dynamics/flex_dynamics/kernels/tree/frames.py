@@ -116,7 +116,32 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
         speed[i] = R[i, 0] * l0 + R[i, 1] * l1 + R[i, 2] * l2
     if on_section:
         for m in range(modes):
-            _column(R, p, V, phi[m], phi_rate[m], pose, speed, start + m, w.six, J, J_rate)
+            _column(R, p, V, phi[m], phi_rate[m], pose[:3, 3], speed, start + m, w.six, J, J_rate)
+    _climb(table, body, w, R_world, p_world, node, pose[:3, 3], speed, J, J_rate)
+
+
+@njit(**OPTIONS)
+def frame_columns(table, body, w, R_world, p_world, node, point, J, J_rate):
+    """Add to J and J_rate (6, n) the columns of a frame fixed in a node, whose origin is at
+    `point` (3,) in the world; kinematics and world_poses are those of the state."""
+    R, p, V = R_world[node], p_world[node], w.V[node]
+    # In the node's axes: the arm, then the speed of the point.
+    e0, e1, e2 = point[0] - p[0], point[1] - p[1], point[2] - p[2]
+    d0 = R[0, 0] * e0 + R[1, 0] * e1 + R[2, 0] * e2
+    d1 = R[0, 1] * e0 + R[1, 1] * e1 + R[2, 1] * e2
+    d2 = R[0, 2] * e0 + R[1, 2] * e1 + R[2, 2] * e2
+    l0 = V[3] + V[1] * d2 - V[2] * d1
+    l1 = V[4] + V[2] * d0 - V[0] * d2
+    l2 = V[5] + V[0] * d1 - V[1] * d0
+    speed = w.six[3]
+    for i in range(3):
+        speed[i] = R[i, 0] * l0 + R[i, 1] * l1 + R[i, 2] * l2
+    _climb(table, body, w, R_world, p_world, node, point, speed, J, J_rate)
+
+
+@njit(**OPTIONS)
+def _climb(table, body, w, R_world, p_world, node, point, speed, J, J_rate):
+    """Columns of all coordinates from a node to the base, for a point (3,) with its speed."""
     zero = w.six[4]
     zero[:] = 0.0
     while node >= 0:
@@ -125,13 +150,13 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
         if kind == ON_BEAM:
             start, row = table[parent, ELASTIC], table[node, PHI_ROW]
             for m in range(table[parent, MODES]):
-                _column(R, p, V, w.phi[row + m], w.phi_rate[row + m], pose, speed, start + m,
+                _column(R, p, V, w.phi[row + m], w.phi_rate[row + m], point, speed, start + m,
                         w.six, J, J_rate)
         elif kind >= PLANAR:
             for m in range(3 if kind == PLANAR else 6):
-                _column(R, p, V, w.S[m], w.S_rate[m], pose, speed, at + m, w.six, J, J_rate)
+                _column(R, p, V, w.S[m], w.S_rate[m], point, speed, at + m, w.six, J, J_rate)
         elif kind != FIXED:
-            _column(R, p, V, body[node, SCREW:SCREW + 6], zero, pose, speed, at, w.six, J,
+            _column(R, p, V, body[node, SCREW:SCREW + 6], zero, point, speed, at, w.six, J,
                     J_rate)
         node = parent
 
@@ -148,7 +173,7 @@ def _twist_into(R, p, parent, own, V):
 
 
 @njit(**OPTIONS)
-def _column(R, p, V, s, s_rate, pose, speed, column, six, J, J_rate):
+def _column(R, p, V, s, s_rate, point, speed, column, six, J, J_rate):
     """Add to the column of a coordinate that moves a frame (world pose R, p; own twist V) with
     screw s; a leader's and its followers' joints have one column. six: rows 1 and 2 are scratch.
     """
@@ -166,7 +191,7 @@ def _column(R, p, V, s, s_rate, pose, speed, column, six, J, J_rate):
         own[i] = R[i, 0] * s[3] + R[i, 1] * s[4] + R[i, 2] * s[5]
         rate[i] = R[i, 0] * b0 + R[i, 1] * b1 + R[i, 2] * b2
     # To the point: arm d and its rate.
-    d0, d1, d2 = pose[0, 3] - p[0], pose[1, 3] - p[1], pose[2, 3] - p[2]
+    d0, d1, d2 = point[0] - p[0], point[1] - p[1], point[2] - p[2]
     e0 = speed[0] - (R[0, 0] * V[3] + R[0, 1] * V[4] + R[0, 2] * V[5])
     e1 = speed[1] - (R[1, 0] * V[3] + R[1, 1] * V[4] + R[1, 2] * V[5])
     e2 = speed[2] - (R[2, 0] * V[3] + R[2, 1] * V[4] + R[2, 2] * V[5])

@@ -1,0 +1,38 @@
+"""What has no equations for loops, wheels and supports refuses robots that have them."""
+import numpy as np
+import pytest
+
+from flex_control import ControlError, make_controller
+from flex_control.design.rest_model import rest_model
+from flex_control.estimators.flexible_state import FlexibleStateFilter
+from flex_control.reference.inverse_kinematics import InverseKinematics
+from flex_control.shaping.shaper import Shaper
+from flex_description import load_robot
+from flex_dynamics import Model
+
+LINK = """<link name="{0}"><inertial><origin xyz="0.5 0 0"/><mass value="1"/><inertia ixx="0.01"
+  iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="{0}_joint"
+  type="continuous"><parent link="{1}"/><child link="{0}"/><origin xyz="{2} 0 0"/>
+  <axis xyz="0 1 0"/></joint>"""
+
+
+@pytest.fixture(scope='module')
+def model():
+    return Model(load_robot(
+        '<robot name="bars"><link name="ground"/>' + LINK.format('one', 'ground', 0)
+        + LINK.format('two', 'one', 1) + '<loop name="rod" type="distance" length="1.5"><first '
+        'frame="ground"/><second frame="two" xyz="0.5 0 0"/></loop></robot>'))
+
+
+@pytest.mark.parametrize('name', ['pd', 'pid', 'computed_torque', 'lqr'])
+def test_controllers(model, name):
+    with pytest.raises(ControlError, match="found loop 'rod' of robot bars"):
+        make_controller(name, model)
+
+
+@pytest.mark.parametrize('use', [
+    Shaper, FlexibleStateFilter, lambda model: InverseKinematics(model, 'two'),
+    lambda model: list(rest_model(model, np.zeros(2), np.zeros(2), np.zeros(2)))])
+def test_what_they_are_made_of(model, use):
+    with pytest.raises(ControlError, match='expected a tree of links'):
+        use(model)

@@ -1,0 +1,107 @@
+"""Forces that keep constraints: (A M^-1 A') multiplier = right, also where rows are redundant.
+
+Rows are scaled to a unit diagonal and eliminated in the order of their pivots (Cholesky with
+pivoting). Where the largest pivot left is zero to rounding, the rows left follow from those before
+and get no multiplier: the motion is the same whichever of them is left out.
+"""
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from flex_dynamics.kernels.base.layout import OPTIONS
+from flex_dynamics.kernels.constraints.constraint_arrays import ACTIVE
+from flex_dynamics.kernels.constraints.response import response
+
+SMALLEST_PIVOT = 1e-10      # of scaled rows: the sine of the angle to the others, squared
+
+
+@njit(**OPTIONS)
+def factor_schur(table, body, w, c):
+    """c.Y, c.S factored, c.scale, c.order for c.A and the recursion's factors; returns the rank.
+    """
+    m, n = c.A.shape
+    for r in range(m):
+        if c.rows[r, ACTIVE] != 0:
+            response(table, body, w, c.A[r], c, c.Y[r])
+        else:
+            c.Y[r, :] = 0.0
+    for i in range(m):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(n):
+                s += c.A[i, k] * c.Y[j, k]
+            c.S[i, j] = c.S[j, i] = s
+        diagonal = c.S[i, i]
+        c.scale[i] = 1.0 / math.sqrt(diagonal) if diagonal > 1e-300 else 0.0
+    for i in range(m):
+        c.order[i] = i
+        for j in range(m):
+            c.S[i, j] *= c.scale[i] * c.scale[j]
+    return pivoted_cholesky(c.S, c.order)
+
+
+@njit(**OPTIONS)
+def pivoted_cholesky(S, order):
+    """Lower factor of S (m, m) with rows in `order` (m,), in place, reciprocals on the diagonal;
+    returns its rank."""
+    m = S.shape[0]
+    for k in range(m):
+        best = k
+        for i in range(k + 1, m):
+            if S[i, i] > S[best, best]:
+                best = i
+        if not S[best, best] > SMALLEST_PIVOT:
+            return k
+        if best != k:
+            order[k], order[best] = order[best], order[k]
+            # Rows and columns of a symmetric matrix of which the lower triangle counts.
+            for j in range(k):
+                S[k, j], S[best, j] = S[best, j], S[k, j]
+            S[k, k], S[best, best] = S[best, best], S[k, k]
+            for i in range(k + 1, best):
+                S[i, k], S[best, i] = S[best, i], S[i, k]
+            for i in range(best + 1, m):
+                S[i, k], S[i, best] = S[i, best], S[i, k]
+        inverse = 1.0 / math.sqrt(S[k, k])
+        S[k, k] = inverse
+        for i in range(k + 1, m):
+            S[i, k] *= inverse
+        for i in range(k + 1, m):
+            x = S[i, k]
+            for j in range(k + 1, i + 1):
+                S[i, j] -= x * S[j, k]
+    return m
+
+
+@njit(**OPTIONS)
+def solve_schur(c, rank, right, x):
+    """x (m,) with (A M^-1 A') x = right (m,), zero for rows beyond the rank. x is not right."""
+    m = right.shape[0]
+    S, order, scale = c.S, c.order, c.scale
+    for i in range(m):
+        x[i] = 0.0
+    for i in range(rank):
+        s = right[order[i]] * scale[order[i]]
+        for k in range(i):
+            s -= S[i, k] * x[order[k]]
+        x[order[i]] = s * S[i, i]
+    for i in range(rank - 1, -1, -1):
+        s = x[order[i]]
+        for k in range(i + 1, rank):
+            s -= S[k, i] * x[order[k]]
+        x[order[i]] = s * S[i, i]
+    for i in range(rank):
+        x[order[i]] *= scale[order[i]]
+
+
+@njit(**OPTIONS)
+def add_response(c, multiplier, a):
+    """a (n,) += M^-1 A' multiplier."""
+    m, n = c.Y.shape
+    for r in range(m):
+        x = multiplier[r]
+        if x != 0.0:
+            for k in range(n):
+                a[k] += x * c.Y[r, k]

@@ -1,0 +1,58 @@
+"""Linear models of constrained motion about any state.
+
+With I = M a + C v + g and the multipliers l, accelerations obey I - A'l + K q + D v + friction(v)
+= B tau and A a + A_rate v = 0. Both are differentiated at constant a and l, where they have no
+poles, with the stencils of model/linearization.py; then one solution with M and A gives da.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from flex_dynamics.arrays import Array
+from flex_dynamics.model.constraints.reactions import solve
+from flex_dynamics.model.constraints.terms import terms
+
+if TYPE_CHECKING:
+    from flex_dynamics.model.data import Data
+    from flex_dynamics.model.model import Model
+
+WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)      # as model/linearization.py
+
+
+def constrained_slopes(model: Model, q: Array, v: Array, tau: Array, steps: Array,
+                       data: Data) -> tuple[Array, Array, Array]:
+    """What constraints add: d(-A'l)/dq (n, n), and d(A a + A_rate v) by q and by v (m, n)."""
+    found = solve(model, q, v, tau, None, data)[0]
+    a, multipliers = found.acceleration, found.multipliers
+    m, n = len(multipliers), model.n
+    force, by_position, by_speed = np.zeros((n, n)), np.zeros((m, n)), np.zeros((m, n))
+    moved = q.copy()
+    for j, step in enumerate(steps):
+        for k, weight in enumerate(WEIGHTS, 1):
+            for sign in (1.0, -1.0):
+                moved[j] = q[j] + sign * k * step
+                arrays = terms(model, moved, v, data)
+                share = sign * weight / step
+                force[:, j] -= share * (arrays.A.T @ multipliers)
+                by_position[:, j] += share * (arrays.A @ a + arrays.A_rate @ v)
+        moved[j] = q[j]
+    size = max(1.0, float(np.abs(v).max(initial=0.0)))
+    for j in range(n):
+        for sign in (1.0, -1.0):
+            speed = v.copy()
+            speed[j] += sign * size
+            by_speed[:, j] += sign * (terms(model, q, speed, data).A_rate @ speed) / (2.0 * size)
+    return force, by_position, by_speed
+
+
+def solve_constrained(mass: Array, A: Array, force: Array, rows: Array) -> Array:
+    """x (n, k) with M x - A'l = force (n, k) and A x = rows (m, k), redundant rows allowed."""
+    scale = 1.0 / np.sqrt(np.diag(mass))
+    root = np.linalg.cholesky(mass * np.outer(scale, scale))
+    free = np.linalg.solve(root, scale[:, None] * force)
+    across = np.linalg.solve(root, (A * scale).T)
+    found = free + np.linalg.pinv(across.T, rcond=1e-10) @ (rows - across.T @ free)
+    x: Array = scale[:, None] * np.linalg.solve(root.T, found)
+    return x
