@@ -7,6 +7,7 @@ from launch import LaunchContext
 
 from flex_bringup.launch_arguments import (
     ArgumentError,
+    check_beside,
     check_params_file,
     driver,
     load_robot_once,
@@ -125,3 +126,29 @@ def test_without_the_control_node_the_driver_is_independent():
 def test_drivers_that_contradict_the_rest_are_refused(given, words):
     with pytest.raises(ArgumentError, match=words):
         driver_of(**given)
+
+
+def beside(**given):
+    context = LaunchContext()
+    context.launch_configurations.update({
+        'robot': '', 'robot_description_topic': 'robot_description', 'overlay': '',
+        'frame_prefix': 'flex/', 'merged_description_topic': 'flex/robot_description', **given})
+    check_beside(context)
+    return [context.launch_configurations[name]
+            for name in ('robot_source', 'description_topic', 'join_root')]
+
+
+def test_beside_a_driver_the_robot_comes_from_its_topic_or_a_file():
+    assert beside() == ['', 'robot_description', 'true']
+    assert beside(robot='ur5', overlay='ur5_flexible', frame_prefix='') == ['ur5', '', 'false']
+
+
+@pytest.mark.parametrize('given, reason', [
+    ({'robot_description_topic': ''}, 'robot: expected a robot, or a topic'),
+    ({'merged_description_topic': 'robot_description'}, 'expected another topic than'),
+    ({'overlay': '/nowhere/arm.yaml'}, 'overlay: expected a YAML file, found none'),
+    ({'robot': 'ur5', 'overlay': '/nowhere/arm.yaml'}, 'no such file'),
+    ({'robot': 'canadrm'}, 'did you mean "canadarm"')])
+def test_arguments_of_beside_that_cannot_be_used_are_told(given, reason):
+    with pytest.raises((ArgumentError, RobotError), match=reason):
+        beside(**given)
