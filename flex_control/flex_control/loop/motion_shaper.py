@@ -50,6 +50,11 @@ class ShapedGoal:
         """By how much (s) the motion ends later than without shaping."""
         return self.motion.end - self.motion.trajectory.end
 
+    @property
+    def rest(self) -> np.ndarray:
+        """Positions (n_joints,) of all joints at the end."""
+        return self.motion.trajectory.sample(self.motion.trajectory.end).position
+
     def time_of(self, names: Sequence[str], positions: Sequence[float],
                 near: float) -> float | None:
         """When (s) the motion is at these positions, at most WINDOW from the time `near` (s); None

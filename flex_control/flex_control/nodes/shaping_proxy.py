@@ -189,8 +189,6 @@ class ShapingProxy(Node):
         accepted = await passage.accepted
         if accepted is not True:
             self.refused += 1
-            self.get_logger().warning(f'goal not passed on: {accepted.text}',
-                                      throttle_duration_sec=1.0)
             return accepted
         self._begin(errand)
         return await passage.ended
@@ -293,7 +291,9 @@ class ShapingProxy(Node):
     def _present(self, positions: np.ndarray) -> Reference:
         """Where a motion from rest begins: where the last one has led to, if the robot is there,
         else where it is."""
-        rest = self._rest
+        rest, active = self._rest, self._active
+        if active is not None and active.shaped is not None and not active.cancelled:
+            rest = active.shaped.rest           # whose result has not come yet
         if rest is not None and (np.abs(positions - rest) <= ALREADY_THERE).all():
             positions = rest
         return Reference.at_rest(positions)
@@ -339,9 +339,7 @@ class ShapingProxy(Node):
         succeeded = outcome.status == SUCCEEDED
         preempted = self._active is not None
         if errand.shaped is not None and not preempted:
-            motion = errand.shaped.motion
-            self._rest = (motion.trajectory.sample(motion.trajectory.end).position
-                          if succeeded else None)
+            self._rest = errand.shaped.rest if succeeded else None
         if outcome.status == CANCELED and handle.is_cancel_requested:
             logger.info('goal cancelled')
             handle.canceled()
