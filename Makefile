@@ -7,7 +7,8 @@ NOBLE_PYTHON ?= python3.12
 NOBLE_TESTS ?= flex_description/test flex_dynamics/test flex_control/test
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim animation test test-noble nightly view bench validate lint lock clean
+.PHONY: help setup sim animation test test-noble nightly view bench validate lint lint-ament lock \
+        clean
 
 help:  ## say what each target does
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -51,6 +52,21 @@ nightly: setup  ## identities on 10,000 new random robots, 100,000 mutated descr
 
 lint: setup  ## check style and types
 	@$(IN_ENV) ruff check . && python3 -m mypy
+
+# What is ignored of docstrings is what ament_flake8.ini ignores. xmllint reads the schema of
+# package.xml from the network, or where XML_CATALOG_FILES says.
+AMENT_LINTERS := 'ament_copyright' 'ament_flake8 --config ../ament_flake8.ini' \
+    'ament_pep257 --add-ignore D200 D205 D208 D209 D213 D400 D401 D402 D403 D413 D415 D417 --' \
+    'ament_xmllint'
+
+lint-ament:  ## run the linters of ament on the packages (needs ament_lint_common)
+	@for linter in $(AMENT_LINTERS); do command -v $${linter%% *} > /dev/null || { \
+	    echo "make lint-ament: expected $${linter%% *}, found none; install ros-jazzy-ament-lint-common" >&2; \
+	    exit 1; }; done
+	@failed=0; for package in flex_*; do for linter in $(AMENT_LINTERS); do \
+	    found=$$(cd $$package && $$linter . 2>&1) || { failed=1; \
+	    printf '%s: %s\n%s\n' "$$package" "$${linter%% *}" "$$found"; }; done; done; \
+	    ament_lint_cmake flex_msgs || failed=1; exit $$failed      # the others have no CMake file
 
 bench: setup  ## measure speed and accuracy against other programs, which are installed first
 	@$(PYTHON) bare/setup.py peers

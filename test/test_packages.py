@@ -157,6 +157,16 @@ def test_every_field_is_explained(path):
             assert '#' in line or said, f'{path.name}: {line}'
 
 
+def test_copyright_headers_are_complete():
+    """Once the first file has a header (doc/release.md), all have, new ones too."""
+    paths = [path for package in ROOT.glob('flex_*') for path in package.rglob('*.py')]
+    texts = {path: path.read_text(encoding='utf-8') for path in paths}
+    without = [path for path, text in texts.items()
+               if text.strip() and not re.match(r'(#!.*\n)?# Copyright \d{4} ', text)]
+    assert not without or len(without) == len([text for text in texts.values() if text.strip()]), \
+        f'no copyright header: {", ".join(str(path.relative_to(ROOT)) for path in without)}'
+
+
 def test_names_of_test_files_are_unique():
     """pytest and launch_testing import them by their bare names."""
     folders = [ROOT / 'test', *(ROOT / name / 'test' for name in PYTHON)]

@@ -26,10 +26,12 @@ TOPICS = {
     '/robot_description': String}
 # What a source file says where the topic is made.
 PUBLISHERS = {
-    '/joint_states': "'joint_states'", '/joint_commands': "'joint_commands'",
+    '/joint_states': "'joint_states'", '/joint_commands': 'JOINT_COMMANDS',
     '/flex_state': "'flex_state'", '/strain_gauges': "'strain_gauges'", '/imu/tip_imu': "f'imu/{",
     '/markers': "'markers'", '/control/controller_state': "'~/controller_state'",
-    '/diagnostics': "'/diagnostics'", '/robot_description': "'robot_description'"}
+    '/diagnostics': "'/diagnostics'", '/robot_description': 'String, merged'}
+# Where that is not the name itself: what gives it.
+NAMED = ("JOINT_COMMANDS = 'joint_commands'", "'merged_description_topic', 'robot_description'")
 
 
 @pytest.fixture(scope='module')
@@ -67,6 +69,8 @@ def test_topics_are_published_under_these_names():
     for words in PUBLISHERS.values():
         assert re.search(r'(create_publisher|RecordedPublisher)\(\s*[^()]*' + re.escape(words),
                          text), words
+    for words in NAMED:
+        assert words in text, words
     assert [imu.name for imu in load_robot('cibicik_arm').imus] == ['tip_imu']
 
 

@@ -258,4 +258,3 @@ def _gravity(elements: dict[str, Element]) -> Array:
         element.allow({'xyz'})
         return element.numbers('xyz', 3)
     return np.array([0.0, 0.0, -9.81])
-

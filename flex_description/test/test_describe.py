@@ -122,7 +122,8 @@ def test_plot_of_a_rigid_robot_is_refused(tmp_path, capsys):
 
 def test_overlay_and_xacro_argument(tmp_path, capsys):
     path = tmp_path / 'arm.xacro'
-    path.write_text(ARM.replace('name="arm">', 'name="arm" xmlns:xacro="http://wiki.ros.org/xacro">'
+    path.write_text(ARM.replace('name="arm">', 'name="arm" '
+                                'xmlns:xacro="http://wiki.ros.org/xacro">'
                                 '<xacro:arg name="imu" default="one"/>')
                     .replace('<imu name="tip"', '<imu name="$(arg imu)"'))
     overlay = tmp_path / 'overlay.yaml'

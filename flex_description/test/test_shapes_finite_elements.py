@@ -68,6 +68,20 @@ def test_lumped_mass_inside_keeps_orthogonality():
     assert any(abs(edge - 0.7) < 1e-12 for edge in shapes.breakpoints)
 
 
+@pytest.mark.parametrize('basis', ['craig-bampton', 'fe'])
+@pytest.mark.parametrize('gap', [1e-10, 1e-8, 1e-6, 1e-5])
+def test_masses_beside_an_edge_or_each_other(basis, gap):
+    """As rounded frames of a description put them: no element is too short to be solved."""
+    def shapes(*places):
+        bodies = [LumpedMass(x, 4.0, np.zeros(3), np.diag([0.1, 0.1, 0.1])) for x in places]
+        return build_shapes(basis, (6, 6, 6), BEAM, TIP, bodies)
+    end, between = BEAM.length, 0.7
+    beside = shapes(gap, between - gap, between, end - gap)
+    exact = shapes(0.0, between, between, end)
+    for found, expected in zip(beside, exact, strict=True):
+        assert found(X) == pytest.approx(expected(X), abs=1e-3 * np.max(np.abs(expected(X))))
+
+
 def test_bent_planes_follow_their_own_stiffness():
     """E Iz resists bend_y, E Iy bend_z: a step in E Iz alone changes bend_y alone."""
     class Stepped(UniformBeam):

@@ -109,4 +109,3 @@ def test_a_drive_never_gives_more_than_its_limit(damping):
         most = 10.0 / 0.1 * 2 * STEP         # rad/s a period, by the inertia of 0.1 kg m2
         assert abs(one.v[0] - before) < 1.02 * most and one.v[0] < 3.0 + most
     assert largest == 10.0 and one.saturated > 0
-

@@ -284,7 +284,6 @@ def test_messages_press_buttons_and_nonsense_does_no_harm():
         server.stop()
 
 
-
 EVIL = """<!DOCTYPE html><title>waiting</title><script>
 const found = [];
 function note(text) {{ found.push(text); document.title = found.join(' '); }}

@@ -326,4 +326,3 @@ def with_mass(bodies: Iterable[Body]) -> list[Body]:
 def scaled(body: Inertia | None, share: float) -> Inertia | None:
     """A body of the same shape with a share of the mass."""
     return None if body is None else Inertia(share * body.mass, body.centre, share * body.tensor)
-

@@ -35,6 +35,8 @@ BASES = ('craig-bampton', 'clamped-free', 'clamped-mass', 'pinned-pinned', 'pinn
          'polynomial', 'fe', 'file', 'expression')
 PINNED = ('pinned-pinned', 'pinned-free')
 MAX_MODES = 20
+# Of an element, in lengths of the beam: shorter ones are stiffer by more digits than numbers have.
+SHORTEST = 1e-4
 
 
 class BeamLike(Protocol):
@@ -166,9 +168,12 @@ class BeamPlane:
 
     def elements(self, count: int, lumps: Sequence[Lump]) -> FiniteElements:
         """Elements no longer than half a wave of the last mode, approximately."""
-        edges = np.array(sorted({*self.beam.breakpoints, *(m.s * self.length for m in lumps)}))
-        edges = edges[np.r_[True, np.diff(edges) > 1e-9 * self.length]] / self.length
-        edges[-1] = 1.0
+        places = sorted({*(x / self.length for x in self.beam.breakpoints), *(m.s for m in lumps)})
+        edges = [0.0]
+        for place in places:           # a lump beside an edge goes to the node there
+            if place - edges[-1] > SHORTEST and place < 1.0 - SHORTEST:
+                edges.append(place)
+        edges.append(1.0)
         pieces = [np.linspace(a, b, 1 + max(1, int(np.ceil((b - a) * count / 2.0 - 1e-9))))[:-1]
                   for a, b in pairwise(edges)]
         stations = np.append(np.concatenate(pieces), 1.0)

@@ -186,5 +186,3 @@ def _add_rotor(M: np.ndarray, body: Body, rotor: Scalar | float, carrier: Column
             if a <= b:
                 M[a, b] = M[a, b] + rotor * (spin[a] * spin[b])
                 M[b, a] = M[a, b]
-
-
