@@ -14,7 +14,7 @@ from flex_description.carried_inertia import carried_inertia, with_small_masses
 from flex_description.errors import one_line, quoted
 from flex_description.math import Array, pose
 from flex_description.reading.constraints import read_constraints
-from flex_description.reading.drives import read_drives
+from flex_description.reading.drives import read_drives, read_passive
 from flex_description.reading.element import Element
 from flex_description.reading.flexible.link import FlexibleParts, read_flexible
 from flex_description.reading.flexible.modes import read_modes
@@ -46,7 +46,8 @@ Overlay = str | os.PathLike[str] | Mapping[str, object]
 # extension tag: the attribute that identifies an element
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'motor': 'joint', 'imu': 'name',
              'gravity': None, 'motion_limits': 'joint', 'loop': 'name', 'wheel': 'name',
-             'support': 'name'}
+             'support': 'name',
+             'passive_joint': 'name'}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
@@ -118,8 +119,9 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     inertias, of_masses = with_small_masses(tree.joints, inertias, root.source)
     warnings += of_masses
     flexible = _flexible_links(tree, parts, inertias, directories, directory)
-    joints = _joints(tree, parts, read_drives(tree.joints, elements['flexible_joint'],
-                                              elements['motor']))
+    drives = read_drives(tree.joints, elements['flexible_joint'], elements['motor'])
+    passive = read_passive(tree.joints, elements['passive_joint'], drives)
+    joints = _joints(tree, parts, drives, passive)
     frames = tuple(Frame(f'{name}/tip', name, part.origin @ pose(np.eye(3), np.array(
         [part.beam.length, 0.0, 0.0])), part.beam.length) for name, part in parts.items())
     _unique_frames(tree, frames, parts)
@@ -227,13 +229,13 @@ def _extensions(elements: dict[str, dict[str, Element]], parts: dict[str, Flexib
 
 
 def _joints(tree: UrdfTree, parts: dict[str, FlexibleParts],
-            drives: dict[str, FlexibleJoint | Motor]) -> tuple[Joint, ...]:
+            drives: dict[str, FlexibleJoint | Motor], passive: set[str]) -> tuple[Joint, ...]:
     joints = []
     for joint in tree.joints:
         drive = drives.get(joint.name)
         joints.append(replace(
             joint, flexible=drive if isinstance(drive, FlexibleJoint) else None,
-            motor=drive if isinstance(drive, Motor) else None,
+            motor=drive if isinstance(drive, Motor) else None, passive=joint.name in passive,
             section_x=parts[joint.parent].section_x(joint) if joint.parent in parts else None))
     return tuple(joints)
 

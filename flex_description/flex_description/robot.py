@@ -104,7 +104,8 @@ class Joint:
     section_x: where along the parent's beam it is carried, m; None if the parent is rigid.
     friction: Coulomb (N m or N); damping: viscous (N m s/rad or N s/m), from <dynamics>.
     command_interfaces: position, velocity and effort, as far as a <ros2_control> tag lists them.
-    motor: its rotor; an elastic joint has that of `flexible` instead.
+    motor: its rotor; an elastic joint has that of `flexible` instead. passive: it has no motor and
+    moves freely.
     mimic: the joint that it follows, if it does.
     limits: those of a leader leave its followers within theirs.
     """
@@ -123,6 +124,7 @@ class Joint:
     mimic: Mimic | None = None
     motor: Motor | None = None
     command_interfaces: tuple[str, ...] = ()
+    passive: bool = False
 
 
 @dataclass(frozen=True)

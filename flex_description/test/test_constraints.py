@@ -111,6 +111,13 @@ CASES: dict[str, Case] = {
         'ground expected a number (m), finite found "inf"'),
     'wheel_attribute': spoilt('<wheel name="w" frame="tool" radios="1"/>',
         '<wheel name="w"> expected only known attributes found "radios"; did you mean "radius"'),
+    # joints without motor
+    'passive_unknown': spoilt('<passive_joint name="joint9"/>',
+        '<passive_joint name="joint9"> name expected the name of a joint found "joint9"'),
+    'passive_fixed': spoilt('<passive_joint name="joint3"/>',
+        'name expected a joint that is revolute found "joint3", which is fixed'),
+    'passive_motor': spoilt('<passive_joint name="joint1"/>',
+        'name expected without <motor> found "joint1", which has a motor'),
     # supports
     'support_of_the_world': spoilt('<support name="foot" frame="base"/>',
         '<support name="foot"> frame expected a link that moves found "base"'),
@@ -217,3 +224,10 @@ def test_describe_lists_constraints(tmp_path, capsys):
 def test_lump_refuses_constraints():
     with pytest.raises(RobotError, match='expected a tree of links, found constraint "pin"'):
         lump(load_robot(GOOD.replace(GRAVITY, LOOP)))
+
+
+def test_passive_joints():
+    xml = load_robot(GOOD.replace(GRAVITY, '<passive_joint name="joint2"/>'))
+    assert [joint.passive for joint in xml.joints] == [False, True, False]
+    for names in (['joint2'], {'joint2': {}}, [{'name': 'joint2'}]):
+        assert load_robot(GOOD, {'passive_joints': names}).joints[1].passive

@@ -30,6 +30,9 @@ SMALL = """<robot name="arm">
     <gauge name="root" x="0.1" z="0.01"/>
   </flexible>
   <flexible_joint joint="joint1" stiffness="1e4" motor_inertia="1e-3" gear_ratio="100"/>
+  <loop name="rod" type="distance" length="1.5"><first frame="base"/><second frame="tool"/></loop>
+  <wheel name="rim" frame="tool" axis="0 1 0" radius="0.1"/>
+  <support name="foot" frame="link1" x="1.5" active="false"/>
   <imu name="tip" frame="tool"/>
   <gravity xyz="0 0 -9.81"/>
 </robot>"""

@@ -167,3 +167,24 @@ def _ratio(element: Element, name: str, slides: bool) -> float:
     # A default of 1 rad/m would fit no spindle, rack or rope drive.
     return element.number(name, None if slides else 1.0, above=0.0,
                           unit='rad of the motor per m' if slides else 'rad/rad')
+
+
+def read_passive(joints: Iterable[Joint], elements: dict[str, Element],
+                 drives: dict[str, FlexibleJoint | Motor]) -> set[str]:
+    """Names of joints that <passive_joint> says have no motor."""
+    known = {joint.name: joint for joint in joints}
+    for name, element in elements.items():
+        element.allow({'name'})
+        if name not in known:
+            element.fail('name', 'the name of a joint',
+                         f'{quoted(name)}; {suggestion(name, known)}')
+        if known[name].type not in MOVING:
+            element.fail('name', f'a joint that is {", ".join(MOVING)}',
+                         f'{quoted(name)}, which is {known[name].type}')
+        if name in drives:
+            element.fail('name', 'a joint without <motor> and <flexible_joint>',
+                         f'{quoted(name)}, which has a motor')
+        if known[name].mimic is not None:
+            element.fail('name', 'a joint that moves freely',
+                         f'{quoted(name)}, which follows another one')
+    return set(elements)

@@ -24,9 +24,11 @@ from flex_description.suggestion import suggestion
 TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', 'joint'),
        'motors': ('motor', 'joint'), 'imus': ('imu', 'name'),
        'motion_limits': ('motion_limits', 'joint'), 'gravity': ('gravity', 'xyz'),
-       'loops': ('loop', 'name'), 'wheels': ('wheel', 'name'), 'supports': ('support', 'name')}
+       'loops': ('loop', 'name'), 'wheels': ('wheel', 'name'), 'supports': ('support', 'name'),
+       'passive_joints': ('passive_joint', 'name')}
 PLURALS = {'masses': 'mass', 'gauges': 'gauge', 'segments': 'segment', 'sections': 'section'}
-MAIN = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis'}
+MAIN = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis',
+        'passive_joint': 'name'}
 
 PARENTS = ('flexible', 'beam', 'segment')  # whose `damping`, say, is an element
 

@@ -296,7 +296,7 @@ class Model(ComposedModel):
 
     def independent_joints(self, q: ArrayLike, data: Data | None = None) -> tuple[str, ...]:
         """Names of joint coordinates that determine the others at q, if links were rigid: the
-        first in tree order, a moving base last."""
+        first in tree order, passive ones and a moving base last."""
         return held_joints.independent_joints(self, q, self._scratch(data))
 
     def free_directions(self, q: ArrayLike, held: Iterable[str] = (),

@@ -14,8 +14,11 @@ REPORTED: set[str] = set()      # warnings that a node of this process has logge
 DEFAULT = 'cibicik_arm'
 
 
-def declare_model(node: Node) -> Model:
-    """The model that the parameters robot or robot_description, overlay and order ask for."""
+def declare_model(node: Node, constraints: bool = False) -> Model:
+    """The model that the parameters robot or robot_description, overlay and order ask for.
+
+    constraints: whether the node can run robots with loops, wheels or supports.
+    """
     source = _declare_source(node)
     overlay = declare(node, 'overlay', '', 'YAML file that makes links of the robot flexible; '
                       'empty: none', fixed=True)
@@ -31,7 +34,8 @@ def declare_model(node: Node) -> Model:
             node.get_logger().warning(warning)
         else:
             node.get_logger().debug(warning)
-    checks.refuse_constraints(loaded, 'nodes run robots')
+    if not constraints:
+        checks.refuse_constraints(loaded, f'node {node.get_name()} runs robots')
     return Model(loaded, order)
 
 

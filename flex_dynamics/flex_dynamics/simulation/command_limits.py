@@ -24,8 +24,9 @@ FIELDS = ('effort', 'position', 'velocity')
 
 
 def driven_places(model: Model) -> list[int]:
-    """Which joint coordinates have a motor: not those of a planar or floating base."""
-    joints = {joint.name for joint in model.robot.joints}
+    """Which joint coordinates have a motor: not those of a planar or floating base, nor passive
+    joints."""
+    joints = {joint.name for joint in model.robot.joints if not joint.passive}
     return [at for at, name in enumerate(model.joint_names) if name in joints]
 
 

@@ -13,6 +13,7 @@ from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, AtFirstCall
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import driven_period
 from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
+from flex_dynamics.model.constraints.reactions import Reaction
 from flex_dynamics.model.loads import Wrench
 from flex_dynamics.model.model import Model
 from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
@@ -208,11 +209,20 @@ class Plant:
         """Accelerations (n,) at the present state; zero until something has moved."""
         if not self._moved:
             return np.zeros(self.model.n)
+        return self.model.forward_dynamics(self.q, self.v, self._efforts(), self.simulation.loads)
+
+    def reactions(self) -> dict[str, Reaction]:
+        """Reactions of loops, wheels and supports at the present state, by name."""
+        efforts = self._efforts() if self._moved else self._start(self.model)[1]
+        return self.model.reactions(self.q, self.v, efforts, self.simulation.loads)
+
+    def _efforts(self) -> Array:
+        """Efforts (n_joints,) of motors, drives and stops at the present state."""
         stiffness, damping, target, rate = self.simulation.servo
         position, velocity = self.joints()
-        effort = (self._motors[rows.ACTING] + stiffness * (target - position)
-                  + damping * (rate - velocity))
-        return self.model.forward_dynamics(self.q, self.v, effort, self.simulation.loads)
+        effort: Array = (self._motors[rows.ACTING] + stiffness * (target - position)
+                         + damping * (rate - velocity))
+        return effort
 
     def joints(self) -> tuple[Array, Array]:
         """Positions and speeds (n_joints,) of the joints as their motors see them: of an elastic

@@ -35,7 +35,7 @@ class Markers(Node):
 
     def __init__(self) -> None:
         super().__init__('markers')
-        self.model = model = declare_model(self)
+        self.model = model = declare_model(self, constraints=True)
         rate = declare(self, 'rate', 30.0, 'frames a second of wall time', lower=0.1,
                        upper=1000.0, fixed=True)
         self._lifetime = declare(self, 'lifetime', 1.0, 's without a state after which the '

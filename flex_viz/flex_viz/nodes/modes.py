@@ -36,7 +36,7 @@ class Modes(Node):
 
     def __init__(self) -> None:
         super().__init__('modes')
-        self.model = model = declare_model(self)
+        self.model = model = declare_model(self, constraints=True)
         text = declare(self, 'pose', '', 'joint positions, rad or m, one a joint, or joint=value '
                        'pairs; empty: zero where the limits allow it, else the middle of the '
                        'range', fixed=True)

@@ -35,7 +35,7 @@ class StatePublisher(Node):
 
     def __init__(self) -> None:
         super().__init__('state_publisher')
-        self.model = model = declare_model(self)
+        self.model = model = declare_model(self, constraints=True)
         rate = declare(self, 'rate', 50.0, 'transforms a second, by the stamps of the states and '
                        'at most by the wall clock', lower=0.1, upper=1e3, fixed=True)
         points = declare_strings(self, 'points', 'frames on beams, LINK@X or NAME=LINK@X, X in '

@@ -46,7 +46,7 @@ class Viewer(Node):
         if MISSING:
             raise NodeError(f'the viewer needs the Python package viser ({MISSING}): '
                             "pip install 'viser~=1.1.1'")
-        self.model = model = declare_model(self)
+        self.model = model = declare_model(self, constraints=True)
         host = declare(self, 'host', '127.0.0.1', 'address to listen on; 0.0.0.0 for access from '
                        'other machines, with the token in the logged address', fixed=True)
         port = declare(self, 'port', 8080, 'port to listen on; the next free one if it is in use',

@@ -36,14 +36,15 @@ class DriveEfforts(NamedTuple):
 
 def independent_joints(model: Model, q: ArrayLike, data: Data) -> tuple[str, ...]:
     """Joint coordinates that determine all others at q as if links were rigid: the first ones in
-    tree order, those of a moving base last."""
+    tree order, passive joints and a moving base last."""
     joints = model.n_joints
     rows = _scaled(terms(model, q, np.zeros(model.n), data).A[:, :joints])
+    passive = [model.names.index(joint.name) for joint in model.robot.joints if joint.passive]
     base = [row[layout.Q] + k for row in model.assembly.packed.table if row[layout.DOF] > 1
             for k in range(row[layout.DOF])]
     found: list[int] = []
     rank = _rank(rows)
-    for j in [*(j for j in range(joints) if j not in base), *base]:
+    for j in [*(j for j in range(joints) if j not in base + passive), *passive, *base]:
         more = np.vstack((rows, np.eye(joints)[j]))
         if _rank(more) > rank:
             rows, rank = more, rank + 1

@@ -24,12 +24,15 @@ class Reaction(NamedTuple):
     """What a constraint does to the links that it joins, in world axes.
 
     frames: the names of both, '' for the ground. first, second (6,): force (N) and moment (N m)
-    on each, at the origin of its end (a wheel's centre). The sum of the work of both is zero.
+    on each, at the origin of its end (a wheel's centre), which first_point, second_point (3,) m
+    say. The sum of the work of both is zero.
     """
 
     frames: tuple[str, str]
     first: Array
     second: Array
+    first_point: Array
+    second_point: Array
 
 
 class ConstrainedAcceleration(NamedTuple):
@@ -75,11 +78,15 @@ def reactions(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches
               data: Data) -> dict[str, Reaction]:
     """Reactions by the name of the constraint."""
     solved, lines = solve(model, q, v, tau, wrenches, data)
-    found = {}
+    found: dict[str, Reaction] = {}
+    if not len(lines):
+        return found
+    ends = data.backend_scratch.arrays.poses[:, 9:].copy()      # of this very state
     for part in model.assembly.constraints.parts:
         rows = slice(part.start, part.stop)
         alpha, first, second = (solved.multipliers[rows] @ lines[rows, k:k + 3] for k in (0, 3, 6))
         record = part.record
         found[record.name] = Reaction(_frames(record), np.concatenate((-alpha, first)),
-                                      np.concatenate((alpha, second)))
+                                      np.concatenate((alpha, second)), ends[part.first],
+                                      ends[part.second])
     return found

@@ -17,6 +17,7 @@ from flex_dynamics.ros.model_parameters import declare_model
 from flex_dynamics.ros.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.simulator.parameters import declare_plant, declare_timing
 from flex_dynamics.ros.simulator.payloads import PayloadServices
+from flex_dynamics.ros.simulator.reactions import Reactions
 from flex_dynamics.ros.simulator.sensor_parameters import SensorParameters
 from flex_dynamics.ros.simulator.sensors import Encoders, Gauges, Imus
 from flex_dynamics.ros.simulator.services import SimulationServices
@@ -54,7 +55,7 @@ class Simulator(Node):
     def __init__(self, make_commands: Callable[[Simulator], CommandSource] = TopicCommands,
                  decimated: bool = False) -> None:
         super().__init__('simulator')
-        self.model = model = declare_model(self)
+        self.model = model = declare_model(self, constraints=True)
         self.timing = timing = declare_timing(self)
         live = LiveParameters(self)
         self.plant = declare_plant(self, model, timing, live)
@@ -76,7 +77,7 @@ class Simulator(Node):
         given = SensorParameters(self, live, timing.period)
         self._sensors = (Encoders(self, self.plant, given),
                          Gauges(self, self.plant, sensors, given),
-                         Imus(self, self.plant, sensors, given))
+                         Imus(self, self.plant, sensors, given), Reactions(self, self.plant))
         rate = declare(self, 'publish_rate', 100.0, 'states a simulated s on topics, at most one '
                        'a period', lower=0.1, upper=1e5, fixed=True) if decimated else None
         self._publish_every = 1 if rate is None else max(1, round(1.0 / (rate * timing.period)))
@@ -292,7 +293,7 @@ class Simulator(Node):
     def readings(self) -> tuple:
         """What the sensors read at the present state: joint positions and speeds (n_joints,),
         strains (n_gauges,), turning rates and accelerations (n_imus, 3); None where not read."""
-        encoders, gauges, imus = self._sensors
+        encoders, gauges, imus, _ = self._sensors
         return (*encoders.values(), gauges.values(), *imus.values())
 
     # Commands -------------------------------------------------------------------------------

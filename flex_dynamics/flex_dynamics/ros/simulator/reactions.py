@@ -1,0 +1,47 @@
+"""Reactions of loops, wheels and supports, as topics."""
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from flex_dynamics.ros.simulator.sensors import Readings, vector
+from flex_dynamics.simulation.plant import Plant
+from flex_dynamics.simulation.sensor_noise import Delay
+from flex_ros.bag.recorded_publisher import RecordedPublisher
+from flex_ros.message_fields import stamp
+from flex_ros.qos import DEPTH
+
+
+class Reactions(Readings):
+    """`reactions/<constraint>`: the wrench on the second frame of a loop, or on the link of a
+    wheel or support; at the origin and in the axes of the link that header.frame_id names."""
+
+    def __init__(self, node: Node, plant: Plant) -> None:
+        self._plant, self._delay = plant, Delay(0)
+        self._parts = plant.model.assembly.constraints.parts
+        self._messages = [WrenchStamped() for _ in self._parts]
+        self.publishers = [RecordedPublisher(
+            node, WrenchStamped, f'reactions/{re.sub("[^A-Za-z0-9_]", "_", part.record.name)}',
+            QoSProfile(depth=DEPTH)) for part in self._parts]
+
+    def _take(self, tick: int) -> None:
+        plant, model = self._plant, self._plant.model
+        found = plant.reactions()
+        for part, message in zip(self._parts, self._messages, strict=True):
+            reaction = found[part.record.name]
+            frame = message.header.frame_id = reaction.frames[1]
+            pose = model.pose(plant.q, frame)
+            arm = reaction.second_point - pose[:3, 3]
+            force, moment = reaction.second[:3], reaction.second[3:]
+            message.wrench.force = vector(pose[:3, :3].T @ force)
+            message.wrench.torque = vector(pose[:3, :3].T @ (moment + np.cross(arm, force)))
+
+    def _send(self, time: int) -> None:
+        at = stamp(time)
+        for publisher, message in zip(self.publishers, self._messages, strict=True):
+            message.header.stamp = at
+            publisher.publish(message)
