@@ -204,6 +204,12 @@ def test_what_cannot_be_shaped_is_refused_with_the_reason(arm, change, words):
         shaper(arm).shape(dataclasses.replace(points(arm), **change), 5.0, rest())
 
 
+def test_a_long_motion_has_its_points_farther_apart(arm):
+    goal = shaper(arm).shape(points(arm, duration=900.0), 0.0, rest())
+    assert len(goal.times) == pytest.approx(20_000, abs=5)
+    np.testing.assert_allclose(goal.positions[-1], LAST)
+
+
 def test_a_hundred_thousand_points_are_shaped_in_seconds(arm):
     given = points(arm, duration=100.0, count=MOST_POINTS)
     begun = time.process_time()

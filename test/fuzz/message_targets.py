@@ -342,6 +342,7 @@ def shaping_proxy() -> Target:
         target.time = PERIOD if count % 500 == 0 else target.time + PERIOD
         if count % 3 == 0 and controller.last is not None:
             controller.last.end(Outcome((SUCCEEDED, ABORTED)[count % 2], 'over', -(count % 2)))
+        node._joints.look()              # what came, before a good one comes
         state = messages.make(JointState, target.time, rng)
         state.velocity = [0.0] * len(state.velocity)      # at rest, so that motions begin
         QUEUES[subscription].append((serialize_message(state), {}))

@@ -13,7 +13,7 @@ from flex_control.shaping import Impulses, Shaped, Shaper
 from flex_control.shaping.delays import ConstantDelays, Delays
 from flex_control.shaping.takeover import ShapedMotion
 from flex_control.trajectories import Reference, SetPoints, Trajectory
-from flex_control.trajectories.trajectory_points import MOST_POINTS, TrajectoryPoints
+from flex_control.trajectories.trajectory_points import TrajectoryPoints
 from flex_dynamics import Model
 
 NONE = 'none'         # the shaper that leaves motions as they are
@@ -22,6 +22,8 @@ GRID = 5e-3           # s, of the search for the time of a position
 WINDOW = 0.5          # s around the expected time in which a position is looked for
 SLOW = 0.05           # rad/s or m/s: slower motions do not tell the time
 NEAR = 2e-3           # rad or m from the motion: what is farther is not on it
+MOST_PASSED_ON = 20_000        # points of a motion; longer ones have them farther apart,
+COARSEST = 5                   # so many periods at most
 WHERE = ('motion', 'goal')
 PLAIN = ConstantDelays(Impulses(np.ones(1), np.zeros(1)))
 
@@ -215,15 +217,15 @@ class MotionShaper:
 
     def _check_length(self, duration: float, how: str) -> None:
         """GoalError if a motion of so many s makes too many points."""
-        period = self.settings.period
-        if duration / period > MOST_POINTS:
-            raise GoalError(f'time_from_start: expected at most {MOST_POINTS} points to pass on, '
-                            f'one every {period:g} s (point_period), found a motion of '
+        longest = COARSEST * MOST_PASSED_ON * self.settings.period
+        if duration > longest:
+            raise GoalError(f'time_from_start: expected a motion of at most {longest:g} s '
+                            f'({COARSEST * MOST_PASSED_ON} times point_period), found '
                             f'{duration:g} s{how}: raise point_period')
 
     def _times(self, first: float, end: float, skip: float) -> np.ndarray:
         """Every period from `first` + skip on, and the end (s)."""
-        period = self.settings.period
+        period = max(self.settings.period, (end - first) / MOST_PASSED_ON)
         count = max(math.ceil((end - first - skip) / period - 0.2), 0)
         return np.append(first + skip + period * np.arange(count), max(end, first))
 

@@ -172,6 +172,7 @@ class ShapingProxy(Node):
             raise GoalError(f'no action server {self._downstream.name} within '
                             f"{self._settings.server_timeout:g} s: expected the robot's own "
                             'controller there (parameter controller_action); is it active?')
+        await errand.until(self._awake, self._settings.server_timeout)    # _shape says what lacks
         if not await errand.until(self._ready_to_begin, self._settings.rest_timeout):
             raise GoalError(f'the robot moves ({self._joints.moving(self._shaper.reader.names)}), '
                             'but not by a motion of this node: expected it at rest within '
@@ -214,6 +215,11 @@ class ShapingProxy(Node):
 
     def _now(self) -> int:
         return int(self.get_clock().now().nanoseconds)
+
+    def _awake(self) -> bool:
+        """Whether the clock runs and joint_states come: nodes start in any order."""
+        self._joints.look()
+        return self._now() > 0 and self._joints.silent() <= self._settings.state_timeout
 
     def _ready_to_begin(self) -> bool:
         """Whether it is known from where a motion begins: from one of this node, or from rest.

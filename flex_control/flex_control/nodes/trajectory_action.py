@@ -1,6 +1,7 @@
 """The action `~/follow_joint_trajectory`, as ROS's joint_trajectory_controller has it."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -118,7 +119,9 @@ class TrajectoryAction:
         ended = Future()
         self._handle, self._monitor, self._ended = handle, monitor, ended
         motion = monitor.trajectory
-        self._logger.info(f'goal accepted: a motion of {motion.end - motion.start:.3f} s')
+        length = motion.end - motion.start         # infinite while it is being planned
+        self._logger.info('goal accepted: a motion' + (
+            f' of {length:.3f} s' if math.isfinite(length) else ', which is being planned'))
         verdict = await ended
         so_far = (f'after {monitor.duration:.3f} s, largest joint error '
                   f'{monitor.largest_error()}')
