@@ -53,7 +53,7 @@ PER_POINT = 5e-5       # s by which a motion is sent earlier, for each point tha
 RESET = 1.0            # s by which the clock has to go back to be taken for a reset
 
 
-class Errand:
+class PassedGoal:
     """A client's goal: its handle, whether it was cancelled, and how far it has come.
 
     origin_ns: zero of the times of `shaped`, by the clock. stamped: it begins at a stated time;
@@ -108,8 +108,8 @@ class ShapingProxy(Node):
         declare_live(LiveParameters(self), self._shaper, self._payloads.set_mass)
         self._joints = JointStateInput(self, model)
         self._downstream = Downstream(self, settings.controller, settings)
-        self._queue: list[Errand] = []           # whose goals are not answered yet
-        self._active: Errand | None = None       # that the controller follows
+        self._queue: list[PassedGoal] = []           # whose goals are not answered yet
+        self._active: PassedGoal | None = None       # that the controller follows
         self._rest: np.ndarray | None = None     # where the last motion has led to
         self._planning_time = 0.05               # s, of the last plans
         none = np.full(len(model.joint_names), np.inf)
@@ -135,63 +135,63 @@ class ShapingProxy(Node):
         return GoalResponse.REJECT
 
     def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        for errand in (*self._queue, self._active):
-            if errand is not None and errand.handle.goal_id == handle.goal_id:
-                errand.cancelled = True
-                if errand.passage is not None:
-                    errand.passage.cancel()
+        for goal in (*self._queue, self._active):
+            if goal is not None and goal.handle.goal_id == handle.goal_id:
+                goal.cancelled = True
+                if goal.passage is not None:
+                    goal.passage.cancel()
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
-        errand = Errand(handle)
+        goal = PassedGoal(handle)
         before = self._queue[-1].answered if self._queue else None
-        self._queue.append(errand)
+        self._queue.append(goal)
         try:
-            outcome = await self._pass_on(errand, before)
+            outcome = await self._pass_on(goal, before)
         except GoalError as error:
             self.refused += 1
             outcome = Outcome(ABORTED, shortened(str(error)), error.code)
             self.get_logger().warning(f'goal refused: {outcome.text}', throttle_duration_sec=1.0)
         finally:
-            self._leave_queue(errand)
-            if self._active is errand:
+            self._leave_queue(goal)
+            if self._active is goal:
                 self._active = None
-        return self._conclude(errand, outcome)
+        return self._conclude(goal, outcome)
 
-    def _leave_queue(self, errand: Errand) -> None:
-        if errand in self._queue:
-            self._queue.remove(errand)
-            errand.answered.set_result(None)
+    def _leave_queue(self, goal: PassedGoal) -> None:
+        if goal in self._queue:
+            self._queue.remove(goal)
+            goal.answered.set_result(None)
 
-    async def _pass_on(self, errand: Errand, before: Future | None) -> Outcome:
+    async def _pass_on(self, goal: PassedGoal, before: Future | None) -> Outcome:
         """Shape the motion, send it, and wait for its end."""
-        asked, points = self._read(errand.handle.request)
+        asked, points = self._read(goal.handle.request)
         if before is not None:
             await before
-        if not await errand.until(self._downstream.ready, self._settings.server_timeout):
+        if not await goal.until(self._downstream.ready, self._settings.server_timeout):
             raise GoalError(f'no action server {self._downstream.name} within '
                             f"{self._settings.server_timeout:g} s: expected the robot's own "
                             'controller there (parameter controller_action); is it active?')
-        await errand.until(self._awake, self._settings.server_timeout)    # _shape says what lacks
-        if not await errand.until(self._ready_to_begin, self._settings.rest_timeout):
+        await goal.until(self._awake, self._settings.server_timeout)    # _shape says what lacks
+        if not await goal.until(self._ready_to_begin, self._settings.rest_timeout):
             raise GoalError(f'the robot moves ({self._joints.moving(self._shaper.reader.names)}), '
                             'but not by a motion of this node: expected it at rest within '
                             f'{self._settings.rest_timeout:g} s (rest_timeout)')
-        if errand.cancelled:
+        if goal.cancelled:
             return CANCELLED
         try:
-            message = self._shape(errand, asked, points)
+            message = self._shape(goal, asked, points)
         except GoalError:
             raise
         except (ControlError, *CALCULATION_ERRORS) as error:
             raise GoalError(str(error)) from None
-        errand.passage = passage = self._downstream.send(
-            message, lambda feedback: self._feed_back(errand, feedback))
+        goal.passage = passage = self._downstream.send(
+            message, lambda feedback: self._feed_back(goal, feedback))
         accepted = await passage.accepted
         if accepted is not True:
             self.refused += 1
             return accepted
-        self._begin(errand)
+        self._begin(goal)
         return await passage.ended
 
     def _read(self, request: Any) -> tuple[FollowJointTrajectory.Goal, TrajectoryPoints]:
@@ -227,7 +227,7 @@ class ShapingProxy(Node):
         return (self._running(self._now()) is not None
                 or not self._joints.moving(self._shaper.reader.names))
 
-    def _running(self, now_ns: int) -> Errand | None:
+    def _running(self, now_ns: int) -> PassedGoal | None:
         """What the robot follows, if it has not come to its end."""
         active = self._active
         if active is None or active.shaped is None or active.cancelled:
@@ -235,7 +235,7 @@ class ShapingProxy(Node):
         at = active.time(now_ns)
         return active if active.shaped.times[0] - RESET < at < active.shaped.motion.end else None
 
-    def _shape(self, errand: Errand, asked: FollowJointTrajectory.Goal,
+    def _shape(self, goal: PassedGoal, asked: FollowJointTrajectory.Goal,
                points: TrajectoryPoints) -> FollowJointTrajectory.Goal:
         """The message for the controller; GoalError if the motion is refused."""
         self._shaper.model = self._payloads.model
@@ -251,32 +251,32 @@ class ShapingProxy(Node):
         running = self._running(now_ns)
         if running is None and points.stamp == 0.0:
             # From rest: it begins when it arrives, however long that takes.
-            errand.shaped = shaped = self._shaper.shape(points, 0.0, present)
+            goal.shaped = shaped = self._shaper.shape(points, 0.0, present)
             message = goal_message(shaped, None, 0.0, asked)
-            errand.origin_ns, errand.stamped = self._now(), False
+            goal.origin_ns, goal.stamped = self._now(), False
             return message
-        return self._shape_for_a_time(errand, asked, points, running, present)
+        return self._shape_for_a_time(goal, asked, points, running, present)
 
-    def _shape_for_a_time(self, errand: Errand, asked: FollowJointTrajectory.Goal,
-                          points: TrajectoryPoints, running: Errand | None,
+    def _shape_for_a_time(self, goal: PassedGoal, asked: FollowJointTrajectory.Goal,
+                          points: TrajectoryPoints, running: PassedGoal | None,
                           present: Reference) -> FollowJointTrajectory.Goal:
         """A motion that has to begin at a certain time: it takes over from another one, or its
         points are stamped. It is planned for a time ahead, again if that is then over."""
         origin_ns = self._now() if running is None else running.origin_ns
-        errand.origin_ns = origin_ns
+        goal.origin_ns = origin_ns
         stamped = points.stamp - 1e-9 * origin_ns if points.stamp else 0.0
         points = replace(points, stamp=stamped)
         lead = self._lead(points, planned=False)
         for _ in range(ATTEMPTS):
             begun_ns = self._now()
-            since = errand.time(begun_ns)
+            since = goal.time(begun_ns)
             start = since + lead
             if running is None:
-                errand.shaped = shaped = self._shaper.shape(points, max(start, stamped), present)
+                goal.shaped = shaped = self._shaper.shape(points, max(start, stamped), present)
                 base = float(shaped.motion.start)
             else:
                 assert running.shaped is not None
-                errand.shaped = shaped = self._shaper.shape(
+                goal.shaped = shaped = self._shaper.shape(
                     points, start, present, running.shaped.motion, since, running.shaped.names)
                 base = since
             message = goal_message(shaped, origin_ns, base, asked)
@@ -304,16 +304,16 @@ class ShapingProxy(Node):
             positions = rest
         return Reference.at_rest(positions)
 
-    def _begin(self, errand: Errand) -> None:
+    def _begin(self, goal: PassedGoal) -> None:
         """The controller has accepted the motion."""
-        before, self._active = self._active, errand
-        self._leave_queue(errand)
-        assert errand.passage is not None and errand.shaped is not None
-        shaped = errand.shaped
+        before, self._active = self._active, goal
+        self._leave_queue(goal)
+        assert goal.passage is not None and goal.shaped is not None
+        shaped = goal.shaped
         self.passed += 1
         if before is not None and before.passage is not None:
             before.passage.end(Outcome(ABORTED, 'another goal took its place'))
-        late = errand.time(self._now()) - shaped.motion.start
+        late = goal.time(self._now()) - shaped.motion.start
         motion = shaped.motion
         self._last = (f'a motion of {motion.trajectory.end - motion.start:.3f} s takes '
                       f'{shaped.delay:.3f} s more, {self._shaper.settings.shaper} for '
@@ -321,31 +321,31 @@ class ShapingProxy(Node):
         self.get_logger().info(f'goal passed on: {self._last}')
         if shaped.note:
             self.get_logger().warning(shaped.note)
-        if errand.stamped and late > 0.0:
+        if goal.stamped and late > 0.0:
             self.get_logger().warning(f'the controller accepted the motion {late:.3f} s after its '
                                       'beginning, which makes it begin with a jump: raise '
                                       'start_delay', throttle_duration_sec=1.0)
 
-    def _feed_back(self, errand: Errand, feedback: FollowJointTrajectory.Feedback) -> None:
-        if errand.passage is not None:
-            errand.passage.heard(self._now())
-        stamp_ns, shaped = nanoseconds(feedback.header.stamp), errand.shaped
-        if not errand.stamped and stamp_ns and shaped is not None:
+    def _feed_back(self, goal: PassedGoal, feedback: FollowJointTrajectory.Feedback) -> None:
+        if goal.passage is not None:
+            goal.passage.heard(self._now())
+        stamp_ns, shaped = nanoseconds(feedback.header.stamp), goal.shaped
+        if not goal.stamped and stamp_ns and shaped is not None:
             at = shaped.time_of(feedback.joint_names, feedback.desired.positions,
-                                errand.time(stamp_ns))
+                                goal.time(stamp_ns))
             if at is not None:
-                errand.origin_ns = stamp_ns - round(1e9 * at)
-        if errand.handle.is_active:
-            errand.handle.publish_feedback(feedback)
+                goal.origin_ns = stamp_ns - round(1e9 * at)
+        if goal.handle.is_active:
+            goal.handle.publish_feedback(feedback)
 
-    def _conclude(self, errand: Errand, outcome: Outcome) -> FollowJointTrajectory.Result:
+    def _conclude(self, goal: PassedGoal, outcome: Outcome) -> FollowJointTrajectory.Result:
         """Tell the client how its goal ended."""
-        handle, logger = errand.handle, self.get_logger()
+        handle, logger = goal.handle, self.get_logger()
         text = shortened(outcome.text)
         succeeded = outcome.status == SUCCEEDED
         preempted = self._active is not None
-        if errand.shaped is not None and not preempted:
-            self._rest = errand.shaped.rest if succeeded else None
+        if goal.shaped is not None and not preempted:
+            self._rest = goal.shaped.rest if succeeded else None
         if outcome.status == CANCELED and handle.is_cancel_requested:
             logger.info('goal cancelled')
             handle.canceled()
@@ -355,7 +355,7 @@ class ShapingProxy(Node):
         else:
             if outcome.status == CANCELED:
                 text = f'{self._downstream.name} cancelled the motion: {text}'
-            if errand.passage is not None:
+            if goal.passage is not None:
                 logger.warning(f'goal aborted: {text}', throttle_duration_sec=1.0)
             handle.abort()
             if outcome.code == SUCCESSFUL:
@@ -368,12 +368,12 @@ class ShapingProxy(Node):
     def _watch(self) -> None:
         self._joints.look()
         self._downstream.ready()         # to see it come and go
-        for errand in (*self._queue, self._active):
-            if errand is None:
+        for goal in (*self._queue, self._active):
+            if goal is None:
                 continue
-            errand.watch()
-            if errand.passage is not None:
-                errand.passage.watch(self._now())
+            goal.watch()
+            if goal.passage is not None:
+                goal.passage.watch(self._now())
 
     def _modes_text(self) -> str:
         given = self._shaper.settings
