@@ -160,7 +160,8 @@ def test_feedback_linearization_needs_a_fast_loop_or_drives_that_damp(arm):
 def test_feedback_linearization_follows_at_the_rates_of_the_nodes(arm, period, step, most):
     """At 500 Hz with coarse steps the integrator lets the light wrist ring on its drive."""
     motion = MinimumJerk([0.0, 0.52, 2.09, 0.52], [0.78, 1.04, 1.04, 1.04], 1.2, start=0.1)
-    controller = FeedbackLinearization(arm, {'vibration_damping': 0.0})
+    controller = FeedbackLinearization(arm, {'bandwidth': 0.4 * first_frequency(arm),
+                                             'vibration_damping': 0.0})
     result = run_trial(controller, motion, 2.4, period=period, step=step)
     error = np.abs(result.joint_error())
     assert error.max() < most

@@ -7,7 +7,14 @@ import pytest
 import yaml
 
 import flex_description
-from flex_control import ControlError, available_controllers, make_controller, sampled_loop
+from flex_control import (
+    ControlError,
+    MinimumJerk,
+    available_controllers,
+    make_controller,
+    run_trial,
+    sampled_loop,
+)
 from flex_control.controllers import DEFAULT_CONTROLLER
 from flex_control.design import lqr_design
 from flex_control.design.gains import FASTEST, first_frequency, poses, shared_inertia
@@ -147,3 +154,32 @@ def test_feedback_linearization_warns_of_a_vibration_that_it_leaves():
     damped = make_controller('feedback_linearization', Model(load_robot('flexible_tree')))
     assert damped.warning() == ''
     assert make_controller('pid', arm_of_steel).warning() == ''
+
+
+def test_lqg_refuses_links_that_bend_far_and_says_what_to_use():
+    """Its filter is linear about the wanted pose; motors of the Canadarm bend it little, though
+    its first frequency is lower."""
+    with pytest.raises(ControlError, match='0.47 Hz.* use pid or pd, or lqr'):
+        make_controller('lqg', Model(load_robot('lin_lewis_rfr')))
+    assert make_controller('lqg', Model(load_robot('canadarm'))).estimator is not None
+
+
+def test_feedback_linearization_settles_with_an_unknown_payload():
+    model = Model(load_robot('lab_link'))
+    tip = model.robot.links[-1].name
+    result = run_trial(make_controller('feedback_linearization', model),
+                       MinimumJerk([0.5], [1.0], 1.2), 9.0, period=PERIOD, tip=tip,
+                       plant=model.with_payload('unknown', tip, 0.05), start=[0.5])
+    assert result.settling_time(1.2, 1e-3) < 6.0
+
+
+def test_feedback_linearization_carries_dry_friction():
+    """Feedback alone would leave friction / (effective inertia w^2), many radians on this link."""
+    robot = load_robot('lab_link')
+    joints = tuple(dataclasses.replace(joint, friction=0.2) if joint.name == 'joint1' else joint
+                   for joint in robot.joints)
+    model = Model(dataclasses.replace(robot, joints=joints))
+    result = run_trial(make_controller('feedback_linearization', model),
+                       MinimumJerk([0.5], [1.0], 1.2), 2.0, period=PERIOD,
+                       tip=robot.links[-1].name)
+    assert np.abs(result.joint_error()).max() < 0.1

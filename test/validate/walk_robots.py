@@ -194,8 +194,7 @@ def _steps(file: Path, output: Path, row: Row) -> None:
         _draw_scene(run, row)
     with step('report'):
         from flex_viz import write_report
-        # A factor that makes a deflection of some mm visible, as a user would choose it.
-        write_report(output, run, np.linspace(0.0, run.time[-1], 6).tolist(), 20.0)
+        write_report(output, run, np.linspace(0.0, run.time[-1], 6).tolist())
 
 
 def _command(name: str, *arguments: str) -> str:
@@ -231,18 +230,18 @@ def _defaults() -> dict[str, dict[str, Any]]:
 def _simulate(model: Any, row: Row, kind: str) -> Any:
     """A motion to a goal by the default controller, as a Run; its figures go into the row."""
     from flex_control import MinimumJerk, make_controller, run_trial
+    from flex_control.controllers import DEFAULT_CONTROLLER
     from flex_dynamics.simulation.holding import weak_joints_warning
     from flex_viz import Run
     from flex_viz.geometry.coordinates import tip_frame
 
     given = _defaults()
-    gains = {name.removeprefix('pd.'): value for name, value in given['control'].items()
-             if name.startswith('pd.')}
     start, goal, slides = motion_ends(model)
     tool = tip_frame(model)
-    result = run_trial(make_controller('pd', model, gains), MinimumJerk(start, goal, MOTION),
-                       MOTION + REST, period=1.0 / given['simulator']['rate'],
-                       step=given['simulator']['step'], tip=tool)
+    result = run_trial(make_controller(DEFAULT_CONTROLLER, model),
+                       MinimumJerk(start, goal, MOTION), MOTION + REST,
+                       period=1.0 / given['simulator']['rate'], step=given['simulator']['step'],
+                       tip=tool)
     row['weak'] = (weak_joints_warning(model, start, 'start pose')
                    or weak_joints_warning(model, goal, 'goal'))
     sinks = bool(row['weak'])                 # the file says why it does not settle

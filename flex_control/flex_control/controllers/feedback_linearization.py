@@ -23,6 +23,7 @@ from flex_control.errors import ControlError
 from flex_control.kernels import linearizing_efforts as rows
 from flex_control.kernels.linearizing_efforts import SIGNATURE, linearizing_efforts
 from flex_dynamics.kernels.base.handle import prepare
+from flex_dynamics.kernels.base.layout import FRICTION_SPEED
 
 LONG = 3.0              # s: a vibration that takes longer to decay to 1 % is warned of
 FEW = 3.0               # times the first frequency: up to there motions excite modes
@@ -38,6 +39,8 @@ class FeedbackLinearization(Controller):
     joints, stable because clamped shapes make them so. Efforts are held for a period, in which
     light beam ends move far: M, D and K are taken by the implicit midpoint rule over the period,
     M + T/2 D + T^2/4 K at q + T/2 v, and what the drives will do by then is taken off in advance.
+    Dry friction is fed forward at the wanted speed: M_jj - M_je M_ee^-1 M_ej is small where links
+    are light, so that feedback alone would leave large errors.
     Where drives damp, v of the joints is their mean speed since the update before, so that they
     obey e'' + 2 z w e' + w^2 e = 0 in differences of their positions.
     Updates too slow for the arm are refused with the first one, by the poles of the sampled loop.
@@ -46,8 +49,8 @@ class FeedbackLinearization(Controller):
     needs_elastic_state: ClassVar[bool] = True
     needs_terms: ClassVar[bool] = True
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('bandwidth', (), 'w of each joint; empty: 0.4 of the first frequency with '
-                  'locked joints', 'rad/s', 0.01, 1e4, per_joint=True),
+        Parameter('bandwidth', (), 'w of each joint; empty: 0.3 of the first frequency with '
+                  'locked joints, at most 30 rad/s', 'rad/s', 0.01, 1e4, per_joint=True),
         Parameter('damping_ratio', 1.0, 'z of every joint', '', 0.0, 10.0),
         Parameter('vibration_damping', LINEARIZATION_VIBRATION_DAMPING, 'damping ratio that the '
                   'joints give the first mode; 0: they keep to their path, and the links vibrate '
@@ -63,6 +66,8 @@ class FeedbackLinearization(Controller):
         self.stiffness = bandwidth**2                                          # 1/s2
         self.damping = 2.0 * self.parameters['damping_ratio'] * bandwidth      # 1/s
         self._inertia = shared_inertia(self.model)
+        friction = {joint.name: joint.friction for joint in self.model.robot.joints}
+        self._friction = np.array([friction.get(name, 0.0) for name in self.model.joint_names])
         first = first_frequency(self.model)
         self._absorbed = (2.0 * self.parameters['vibration_damping'] * first
                           if np.isfinite(first) else 0.0)
@@ -180,6 +185,8 @@ class FeedbackLinearization(Controller):
         if bad:
             raise ControlError('feedback_linearization: the inertia of the elastic coordinates '
                                'among the terms is not positive definite')
+        if self._friction.any():
+            efforts += self._friction * np.tanh(wanted.velocity / FRICTION_SPEED)
         return efforts
 
 

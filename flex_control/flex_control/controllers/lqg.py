@@ -7,7 +7,7 @@ import numpy as np
 
 from flex_control.controllers.lqr import LQR
 from flex_control.controllers.parameters import Parameter
-from flex_control.design.lqr_design import LqrGains
+from flex_control.design.lqr_design import LqrGains, check_bending
 from flex_control.design.rest_model import RestModel
 from flex_control.errors import ControlError
 from flex_control.estimators import FilterNoise, FlexibleStateFilter
@@ -49,6 +49,7 @@ class LQG(LQR):
     def parameters_changed(self) -> None:
         super().parameters_changed()
         if not hasattr(self, 'estimator'):
+            check_bending(self.model, 'lqg')
             self.estimator = FlexibleStateFilter(self.model)
             self._usual = self.estimator.noise
             self._acting: tuple[np.ndarray, Reference] | None = None

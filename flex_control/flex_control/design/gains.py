@@ -19,8 +19,8 @@ SHARES = 2.0 ** -np.arange(0.0, 6.0, 0.5)     # that are tried where joints are 
 # Bandwidths over the first frequency with locked joints
 PD_SHARE = 0.6
 COMPUTED_TORQUE_SHARE = 0.6
-LINEARIZATION_SHARE = 0.4
-LINEARIZATION_VIBRATION_DAMPING = 0.2      # ratio
+LINEARIZATION_SHARE = 0.3       # with more, an unknown payload takes the damping of the first mode
+LINEARIZATION_VIBRATION_DAMPING = 0.3      # ratio
 
 INTEGRAL_SLOWER = 4.0    # pid: the corner of the integral is this much below kp / kd
 
@@ -29,6 +29,8 @@ LQR_SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort t
 LQR_TIP_ERROR = 5e-3     # m
 LQR_ENERGY = 1.0         # J
 LQR_REACH = 4.5          # m; longer arms: the error grows with the reach, the energy by its square
+LQG_ACCELERATION = 1.5   # rad/s2, of every joint, if its motor has as much ...
+LQG_MOST_BENDING = 0.2   # ... by which the links bend at most, as a share of the reach
 LQR_DRIVE_SHARE = 0.26   # of the first frequency, of the drives' damping over the inertia
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
+from flex_control.design.gains import LQG_ACCELERATION, LQG_MOST_BENDING, first_frequency
 from flex_control.design.rank_tests import unreachable
 from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.design.riccati import riccati
 from flex_control.design.sampling import exponential_and_gramian
 from flex_control.errors import ControlError
 from flex_control.incremental import Pieces, finish
-from flex_dynamics import Model
+from flex_dynamics import Model, largest_joint_inertia
 
 POSES = 64
 MOST_COORDINATES = 40
@@ -99,6 +100,27 @@ def check_size(model: Model, controller: str) -> None:
         raise ControlError(f'{controller}: expected at most {MOST_COORDINATES} coordinates, whose '
                            f'gains can be designed while the robot moves, found {model.n}: take '
                            'fewer modes or fewer flexible links, or use pid')
+
+
+def check_bending(model: Model, controller: str) -> None:
+    """Raise ControlError, with the reason, if motions of usual accelerations bend the links so far
+    that a filter that is linear about the wanted pose loses them."""
+    first = first_frequency(model)
+    turns = {joint.name for joint in model.robot.joints if joint.type != 'prismatic'}
+    at = [place for place, name in enumerate(model.joint_names) if name in turns]
+    if not at:
+        return
+    inertia = largest_joint_inertia(model)[at]
+    most = np.minimum(LQG_ACCELERATION, model.joint_limits.effort[at] / inertia)
+    # A tip lags by L a / w2; of each joint, as far as its torque is one on the whole arm.
+    share = float(most @ inertia) / inertia.max() / first**2
+    if share > LQG_MOST_BENDING:
+        raise ControlError(
+            f'{controller}: expected links that bend by at most {100.0 * LQG_MOST_BENDING:.0f} % '
+            f'of the reach in a motion, found {first / (2.0 * np.pi):.2g} Hz as first frequency: '
+            f'joints that speed up by {most.max():.2g} rad/s2 bend them by {100.0 * share:.0f} %, '
+            'and a filter that is linear about the wanted pose would lose them: use pid or pd, or '
+            'lqr with the elastic state measured')
 
 
 def check_speeds(model: Model, q: np.ndarray, weights: Weights, drive_damping: np.ndarray,

@@ -103,8 +103,8 @@ class Simulation:
             raise DynamicsError(f'model: expected {len(self.q)} coordinates, found {model.n}')
         self._refuse_other_names(model)
         self._model = model
-        self._scratch = np.full((11, model.n), np.nan)
-        self._scratch[8] = 0.0
+        self._scratch = np.full((13, model.n), np.nan)
+        self._scratch[8] = self._scratch[12] = 0.0
         table = model.assembly.packed.table
         pinned = int(((table[:, DOF] == 1) & (table[:, PINNED] >= 0)).sum())
         self._roots, self._root_work = np.zeros((pinned, model.n)), np.zeros((pinned, pinned + 2))
@@ -136,6 +136,7 @@ class Simulation:
         self.q[:], self.v[:] = q, v
         self._a[:] = 0.0
         self._ledger[:] = 0.0
+        self._scratch[12] = 0.0
 
     def set_servo(self, stiffness: ArrayLike, damping: ArrayLike, target: ArrayLike,
                   target_rate: ArrayLike | None = None) -> None:

@@ -11,7 +11,8 @@ the step it errs in energy by h/8 dv' dM/dt dv, dv the change of speed. So each 
 balance: kinetic and gravity energy must have grown by the work of all other forces at the middle
 of the step, and the speeds are scaled, by a part in 1e5 mostly, until they have. That is
 of third order in h, like the error of the step itself. On a floating or planar base momentum is
-kept as well, to rounding, and only the motion of the shape is scaled (base_momentum.py).
+kept as well, to rounding, and only the motion of the shape is scaled (base_momentum.py). Speeds of
+damped joints that move hardly any inertia would ring from step to step: light_directions.py.
 """
 from __future__ import annotations
 
@@ -40,6 +41,7 @@ from flex_dynamics.kernels.stepping.coupled_step import (
     NOT_CONVERGED,
     coupled_step,
 )
+from flex_dynamics.kernels.stepping.light_directions import end_ringing, rings
 from flex_dynamics.kernels.stepping.pinned_roots import (
     add_root_gains,
     root_friction,
@@ -204,6 +206,8 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
     for _ in range(steps):
         halvings, left, part = 0, 1, h
         while left > 0:
+            for i in range(n):
+                scratch[11, i] = a[i]
             if constrained:
                 status, sweeps, power = constrained_step(model, w, state, tau, part, tolerance,
                                                          most, friction)
@@ -285,9 +289,14 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
             if stiff:
                 for i in range(n):
                     v[i] += scratch[5, i]
-                if balance:
-                    kinetic, potential = _energy(base, table, body, coef, gravity, q, v, R_world,
-                                                 p_world, w)
+            # Speeds that are taken off alone would leave the constraints.
+            ringing = (not constrained and rings(table, scratch[11], a, part, scratch[12])
+                       and end_ringing(model, w, state, part, scratch[4], scratch[12]))
+            if balance and (stiff or ringing):
+                kinetic, potential = _energy(base, table, body, coef, gravity, q, v, R_world,
+                                             p_world, w)
+                if base >= 0:
+                    set_ledger(base, w, ledger)
             if halvings > 0 and left % 2 == 0:
                 halvings -= 1
                 left //= 2

@@ -21,7 +21,8 @@ RunArrays = namedtuple('RunArrays', (
     'a',            # (n,) last acceleration, the first guess of the next
     'reach',        # (n,) amplitudes beyond which the motion has diverged
     'servo',        # (4, n_joints) rows: step_forces.py
-    'scratch',      # (11, n) row 8 zeros; rows 9 and 10 the state whose energy the ledger has
+    'scratch',      # (13, n) row 8 zeros; rows 9 and 10 the state whose energy the ledger has; 11
+                    # the acceleration of the step before, 12 counts of light_directions.py
     'ledger',       # (LEDGER,) energies and momentum that the motion should have: base_momentum.py
     'roots',        # (pinned roots, n) scratch
     'root_work',    # (pinned roots, pinned roots + 2) scratch
@@ -52,7 +53,7 @@ def open_state(h):
     """The arrays behind the handle of a state."""
     n, joints, pinned, loads, nodes = h[0], h[1], h[2], h[3], h[4]
     return RunArrays(array_at(h[5], (n,)), array_at(h[6], (n,)), array_at(h[7], (n,)),
-                     array_at(h[8], (n,)), array_at(h[9], (4, joints)), array_at(h[10], (11, n)),
+                     array_at(h[8], (n,)), array_at(h[9], (4, joints)), array_at(h[10], (13, n)),
                      array_at(h[11], (LEDGER,)), array_at(h[12], (pinned, n)),
                      array_at(h[13], (pinned, pinned + 2)), integers_at(h[14], (loads,)),
                      array_at(h[15], (loads, 3)), array_at(h[16], (loads, 6)),
