@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from bad_robots import GOOD, GRAVITY, Case, check
 
-from flex_description import RobotError, load_robot
+from flex_description import RobotError, load_robot, published_description
 from flex_description.commands.describe import main
 from flex_description.lumping import lump
 
@@ -231,3 +231,16 @@ def test_passive_joints():
     assert [joint.passive for joint in xml.joints] == [False, True, False]
     for names in (['joint2'], {'joint2': {}}, [{'name': 'joint2'}]):
         assert load_robot(GOOD, {'passive_joints': names}).joints[1].passive
+
+
+def test_published_description_has_the_constraints():
+    overlay = {'loops': {'pin': {'type': 'revolute', 'axis': [0, 0, 1],
+                                 'first': {'frame': 'tool', 'xyz': [0.2, 0, 0]},
+                                 'second': {'frame': 'link1', 'x': 0.3}}},
+               'wheels': {'left': {'frame': 'tool', 'radius': 0.1}},
+               'supports': {'foot': {'frame': 'tool', 'active': False}},
+               'passive_joints': ['joint2']}
+    robot = load_robot(GOOD, overlay)
+    again = load_robot(published_description(robot))
+    assert repr(again.constraints) == repr(robot.constraints) and len(again.constraints) == 3
+    assert again.joints[1].passive

@@ -147,3 +147,24 @@ def return_to_constraints(model, w, state):
         solve_schur(c, rank, c.right, c.multiplier)
         add_response(c, c.multiplier, v)
     return 0
+
+
+@njit(**OPTIONS)
+def work_of_step(model, state, tau, h):
+    """Work of motors, servos, springs, dampers and friction from where the step of h began, rows 9
+    and 10 of state.scratch, to where its end is on the constraints, J.
+
+    Forces are those half-way of the whole displacement: springs then lose just their energy.
+    """
+    scratch, q, a = state.scratch, state.q, state.a
+    force, middle, speed, torque, begin = (scratch[0], scratch[2], scratch[3], scratch[6],
+                                           scratch[9])
+    for i in range(q.shape[0]):
+        middle[i] = 0.5 * (begin[i] + q[i])
+        speed[i] = scratch[10, i] + 0.5 * h * a[i]
+    servo_torque(model.table, model.body, model.coef, state.servo, tau, middle, speed, torque)
+    applied_forces(model.table, model.body, model.coef, middle, speed, torque, force)
+    work = 0.0
+    for i in range(q.shape[0]):
+        work += force[i] * (q[i] - begin[i])
+    return work

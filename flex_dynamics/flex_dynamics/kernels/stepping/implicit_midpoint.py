@@ -34,6 +34,7 @@ from flex_dynamics.kernels.stepping.base_momentum import (
 from flex_dynamics.kernels.stepping.constrained_step import (
     constrained_step,
     return_to_constraints,
+    work_of_step,
 )
 from flex_dynamics.kernels.stepping.coupled_step import (
     DIVERGED,
@@ -239,6 +240,9 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                     if status:
                         for i in range(n):
                             q[i], v[i] = scratch[9, i], scratch[10, i]
+                    elif balance:
+                        before = kinetic + potential + part * power + work_of_step(model, state,
+                                                                                   tau, part)
             if status == 0:
                 if balance:
                     after, height = _energy(base, table, body, coef, gravity, q, v, R_world,
