@@ -21,6 +21,7 @@ setup(
     entry_points={
         'console_scripts': [
             'control = flex_ros.start:main_of.flex_control.nodes.control',
+            'observer = flex_ros.start:main_of.flex_control.nodes.observer',
             'controlled_simulator = '
             'flex_ros.start:main_of.flex_control.nodes.controlled_simulator',
             'shaping_proxy = flex_ros.start:main_of.flex_control.nodes.shaping_proxy',

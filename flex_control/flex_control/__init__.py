@@ -24,7 +24,13 @@ from flex_control.controllers.parameters import Parameter
 from flex_control.controllers.pid import PID
 from flex_control.controllers.sampled_loop import SampledLoop, sampled_loop, sampling_problem
 from flex_control.errors import ControlError
-from flex_control.estimators import FilterNoise, FlexibleStateFilter, Measurements
+from flex_control.estimators import (
+    Estimate,
+    FilterNoise,
+    FlexibleStateFilter,
+    Measurements,
+    StateObserver,
+)
 from flex_control.loop import ControlLoop
 from flex_control.reference import CartesianLine, InverseKinematics, StaticLoad
 from flex_control.shaping import Shaped, Shaper
@@ -49,10 +55,12 @@ __version__ = '0.1.0'
 
 __all__ = [
     'LQG', 'LQR', 'PD', 'PID', 'CartesianLine', 'ComputedTorque', 'ControlError', 'ControlLoop',
-    'Controller', 'CubicSpline', 'Cycloidal', 'ElasticJoint', 'FeedbackLinearization',
+    'Controller', 'CubicSpline', 'Cycloidal', 'ElasticJoint', 'Estimate',
+    'FeedbackLinearization',
     'FilterNoise', 'FlexibleStateFilter', 'InverseKinematics', 'Measurements', 'MinimumJerk',
     'MotionLimits', 'Noise', 'Orientation', 'OrientationSpline', 'Parameter', 'QuinticSpline',
-    'Reference', 'SampledLoop', 'SetPoints', 'Shaped', 'Shaper', 'Splines', 'StaticLoad', 'Stop',
+    'Reference', 'SampledLoop', 'SetPoints', 'Shaped', 'Shaper', 'Splines', 'StateObserver',
+    'StaticLoad', 'Stop',
     'TimeScaled', 'Trajectory', 'TrialResult', 'available_controllers', 'controller_class',
     'make_controller', 'run_trial', 'sampled_loop', 'sampling_problem',
 ]

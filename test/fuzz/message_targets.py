@@ -31,6 +31,7 @@ from visualization_msgs.msg import MarkerArray
 
 from flex_control.nodes import controlled_simulator
 from flex_control.nodes.control import Control
+from flex_control.nodes.observer import Observer
 from flex_control.nodes.proxy.downstream import ABORTED, CANCELED, SUCCEEDED, Outcome
 from flex_control.nodes.shaping_proxy import ShapingProxy
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
@@ -352,6 +353,41 @@ def shaping_proxy() -> Target:
     return target
 
 
+def observer() -> Target:
+    node = Observer()
+    node._state = Checked(node._state, 'estimate')
+    node._covariance_topic = CheckedCovariance()
+    messages, rng = ValidMessages(node.model), np.random.default_rng(0)
+    target = Target('observer', [node], messages, lambda count: None)
+    topics = [one for one in node.subscriptions
+              if one.msg_type.__name__ in ('JointState', 'StrainGauges', 'Imu')]
+
+    def after(count: int) -> None:
+        target.time = 0 if count % 500 == 0 else target.time + PERIOD
+        for one in topics:
+            message = messages.make(one.msg_type, target.time, rng)
+            if hasattr(message, 'effort') and count % 3:
+                message.effort = []              # with and without efforts
+            one.callback(serialize_message(message))
+        node._heard -= 0.1 if count % 7 == 0 else 0.0        # joint states are late
+        node._watch()
+        diagnose(node, count)
+    target.after = after
+    return target
+
+
+class CheckedCovariance:
+    """Someone who listens to covariances."""
+
+    def get_subscription_count(self) -> int:
+        return 1
+
+    def publish(self, message: Any) -> None:
+        finite('covariance', message.position_deviation, message.velocity_deviation,
+               message.covariance, message.force, message.force_deviation)
+        serialize_message(message)
+
+
 def state_publisher() -> Target:
     node = StatePublisher()
     node._tf = CheckedBytes(node._tf, TFMessage, lambda message: [
@@ -440,6 +476,8 @@ SCENARIOS: dict[str, tuple[Callable[[], Target], tuple[str, ...]]] = {
     'control-measurements': (lambda: control('lqg'), (ROBOT, 'controller:=lqg')),
     'control-joints': (lambda: control('pd, joint_states'), (ROBOT, 'state_topic:=joint_states')),
     'shaping_proxy': (shaping_proxy, ('robot:=cibicik_arm',)),
+    'observer': (observer, (ROBOT,)),
+    'observer-sim-time': (observer, (ROBOT, 'use_sim_time:=true', 'rate:=100.0')),
     'state_publisher': (state_publisher, (ROBOT, 'use_sim_time:=true', 'rate:=1000.0')),
     'markers': (markers, (ROBOT, 'use_sim_time:=true')),
     'viewer': (viewer, (ROBOT, 'use_sim_time:=true')),

@@ -2,9 +2,10 @@
 
     python3 test/fuzz/soak.py --minutes 2 --seed 1
 
-Simulator (free running), dynamics, control, state publisher, markers and viewer are processes of
-their own. Each of their inputs gets mutated messages through the middleware, `--rate` a second.
-At the end every node must be alive and report on /diagnostics, and its memory must be flat.
+Simulator (free running), dynamics, control, observer, state publisher, markers and viewer are
+processes of their own. Each of their inputs gets mutated messages through the middleware, `--rate`
+a second. At the end every node must be alive and report on /diagnostics, and its memory must be
+flat.
 
 What flat means. A reader or writer of Fast DDS keeps a buffer for each message that its queue can
 hold, and a buffer stays as long as the longest message that was ever in it. So garbage of random
@@ -66,11 +67,14 @@ NODES = {      # module and parameters
         'controller:=feedback_linearization', 'drive_node:=simulator', SIMULATED)),
     # One that reads the sensors; its commands reach nobody.
     'estimating': ('flex_control.nodes.control', ('controller:=lqg', SIMULATED)),
+    # One whose estimates reach nobody.
+    'observer': ('flex_control.nodes.observer.node', ('rate:=100.0', SIMULATED)),
     'state_publisher': ('flex_viz.nodes.state_publisher', (SIMULATED,)),
     'markers': ('flex_viz.nodes.markers', ('rate:=10.0', SIMULATED)),
     'viewer': ('flex_viz.nodes.viewer', ('rate:=10.0', 'port:=18080', SIMULATED)),
 }
-REMAPPED = {'estimating': ('joint_commands:=other_commands',)}
+REMAPPED = {'estimating': ('joint_commands:=other_commands',),
+            'observer': ('flex_state:=observed_state',)}
 TOPICS = {
     'joint_commands': JointState, 'external_wrench': WrenchStamped, 'flex_state': FlexState,
     'joint_states': JointState, 'dynamics_terms': DynamicsTerms, 'strain_gauges': StrainGauges,

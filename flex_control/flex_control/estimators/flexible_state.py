@@ -187,9 +187,8 @@ class FlexibleStateFilter:
         changes by a multiple of itself within hundredths of a radian where links are light, and
         would turn balanced efforts into accelerations.
         """
-        made, joints = self._made, self.model.n_joints
-        moved = self.q[:joints] - made.rest.q[:joints]
-        q, v = made.rest.q + made.follow @ moved, made.follow @ self.v[:joints]
+        made = self._made
+        q, v = self._quasi_static()
         seen = made.rest.B.T
         total = (effort + self.drive_stiffness * (reference.position - seen @ q)
                  + self.drive_damping * (reference.velocity - seen @ v))
@@ -197,6 +196,21 @@ class FlexibleStateFilter:
         acceleration: np.ndarray = (made.by_effort @ total - made.inverse @ force
                                     - made.slope_q @ q - made.slope_v @ v)
         return acceleration
+
+    def _quasi_static(self) -> tuple[np.ndarray, np.ndarray]:
+        """q, v (n,) of the quasi-static motion of the estimated joints."""
+        made, joints = self._made, self.model.n_joints
+        moved = self.q[:joints] - made.rest.q[:joints]
+        return made.rest.q + made.follow @ moved, made.follow @ self.v[:joints]
+
+    def balancing_effort(self) -> np.ndarray:
+        """Efforts (n_joints,) that leave the joints their speed at the quasi-static motion, for
+        a robot whose efforts are not known."""
+        B = self._made.rest.B
+        force = self.model.inverse_dynamics(*self._quasi_static(), self._still)
+        # Each column of B has the force on one coordinate, a joint or its motor.
+        effort: np.ndarray = B.T @ force / np.einsum('ij,ij->j', B, B)
+        return effort
 
     def correct(self, readings: Measurements, effort: np.ndarray, reference: Reference) -> None:
         """Take in what is there of the readings; effort and reference up to now, for IMUs."""

@@ -40,9 +40,8 @@ def wait_for_description(node: Node, topic: str, timeout: float) -> str:
             if now >= told:
                 told = now + TELL
                 # The first look: the middleware has hardly begun to find others.
-                found = _found(node, name) if now > begin + 1.0 else 'it comes when it is there'
-                node.get_logger().info(f'waiting for a robot description on {name}: '
-                                       f'{found}')
+                found = f': {_found(node, name)}' if now > begin + 1.0 else ''
+                node.get_logger().info(f'waiting for a robot description on {name}{found}')
             time.sleep(LOOK)
     finally:
         node.destroy_subscription(subscription)

@@ -47,7 +47,7 @@ def _declare_source(node: Node) -> str:
     timeout = declare(node, 'robot_description_timeout', 30.0, 's of wall time to wait for that '
                       'topic', lower=0.1, upper=1e6, fixed=True)
     given = [name for name, is_given in (
-        ('robot', robot != DEFAULT), ('robot_description', text),
+        ('robot', robot not in ('', DEFAULT)), ('robot_description', text),
         ('robot_description_topic', topic)) if is_given]
     if len(given) > 1:
         raise NodeError(f'parameters: expected one of {", ".join(given)}, found all of them')

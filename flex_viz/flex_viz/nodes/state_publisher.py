@@ -50,6 +50,8 @@ class StatePublisher(Node):
             raise NodeError('parameter merged_description_topic: expected another topic than '
                             f'{source}, from which the robot comes, found the same; use '
                             'flex/robot_description')
+        join = declare(self, 'join_root', False, 'publish the root frame with the prefix as fixed '
+                       'in the one without, which robot_state_publisher has', fixed=True)
         self._period_ns = round(1e9 / rate)
         self._last_stamp_ns = self._due_ns = 0      # by the stamps of the states
         self._wall_due = 0.0                 # s, wall time
@@ -59,8 +61,7 @@ class StatePublisher(Node):
         self._static = self.create_publisher(TFMessage, '/tf_static', LATCHED)
         self._tf = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         self._description.publish(String(data=published_description(model.robot)))
-        self._static.publish(self._bytes_of(self._frames.fixed).at(
-            0, self._frames.fixed.at(np.zeros(model.n))))
+        self._publish_fixed(join)
         self._bytes = self._bytes_of(self._frames.moving)
         self._input = PolledState(self, model)
         # Twice the rate: the phase of the timer to the stamps of the states is arbitrary.
@@ -94,6 +95,15 @@ class StatePublisher(Node):
             return
         self._tf.publish(self._bytes.at(stamp_ns, poses))
         self._published += 1
+
+    def _publish_fixed(self, join: bool) -> None:
+        fixed, poses = self._frames.fixed.pairs, self._frames.fixed.at(np.zeros(self.model.n))
+        named = [(self._prefix + parent, self._prefix + child) for parent, child in fixed]
+        if join and self._prefix:
+            root = self.model.robot.links[0].name
+            named.append((root, self._prefix + root))
+            poses = np.concatenate((poses, np.eye(4)[None]))
+        self._static.publish(TransformBytes(named).at(0, poses))
 
     def _bytes_of(self, edges: Edges) -> TransformBytes:
         return TransformBytes([(self._prefix + parent, self._prefix + child)
