@@ -87,6 +87,28 @@ def load_robot_once(context: LaunchContext) -> Robot:
                       log_warnings=False)
 
 
+def check_beside(context: LaunchContext) -> None:
+    """Choose where beside.launch.py takes the robot from, and what joins its frames to the
+    driver's; ArgumentError or RobotError if the arguments cannot be used."""
+    robot, topic, overlay, prefix, merged = (
+        LaunchConfiguration(name).perform(context).strip() for name in (
+            'robot', 'robot_description_topic', 'overlay', 'frame_prefix',
+            'merged_description_topic'))
+    if robot:
+        load_robot(robot, overlay or None, log_warnings=False)
+    elif not topic:
+        raise ArgumentError('robot: expected a robot, or a topic in robot_description_topic, '
+                            'found neither')
+    elif merged == topic:
+        raise ArgumentError('merged_description_topic: expected another topic than '
+                            f'robot_description_topic, found {merged} for both')
+    elif overlay.endswith(('.yaml', '.yml')) and not Path(overlay).is_file():
+        raise ArgumentError(f'overlay: expected a YAML file, found none: {overlay}')
+    context.launch_configurations.update(
+        robot_source=robot, description_topic='' if robot else topic,
+        join_root='true' if prefix else 'false')
+
+
 def driver(context: LaunchContext) -> str:
     """The simulator's parameter `driver`; ArgumentError if the arguments contradict each other."""
     given, control, sync, in_process = (LaunchConfiguration(name).perform(context) for name in (

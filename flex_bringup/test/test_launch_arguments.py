@@ -8,6 +8,7 @@ from launch.actions import DeclareLaunchArgument
 
 from flex_bringup.launch_arguments import (
     ArgumentError,
+    check_beside,
     check_params_file,
     driver,
     load_robot_once,
@@ -156,3 +157,29 @@ def test_arguments_of_an_including_launch_file_are_left_to_it(monkeypatch, words
 def test_every_launch_file_checks_its_arguments():
     for path in (CONFIG.parent / 'launch').glob('*.launch.py'):
         assert 'checked_description(__file__, [' in path.read_text(), path.name
+
+
+def beside(**given):
+    context = LaunchContext()
+    context.launch_configurations.update({
+        'robot': '', 'robot_description_topic': 'robot_description', 'overlay': '',
+        'frame_prefix': 'flex/', 'merged_description_topic': 'flex/robot_description', **given})
+    check_beside(context)
+    return [context.launch_configurations[name]
+            for name in ('robot_source', 'description_topic', 'join_root')]
+
+
+def test_beside_a_driver_the_robot_comes_from_its_topic_or_a_file():
+    assert beside() == ['', 'robot_description', 'true']
+    assert beside(robot='ur5', overlay='ur5_flexible', frame_prefix='') == ['ur5', '', 'false']
+
+
+@pytest.mark.parametrize('given, reason', [
+    ({'robot_description_topic': ''}, 'robot: expected a robot, or a topic'),
+    ({'merged_description_topic': 'robot_description'}, 'expected another topic than'),
+    ({'overlay': '/nowhere/arm.yaml'}, 'overlay: expected a YAML file, found none'),
+    ({'robot': 'ur5', 'overlay': '/nowhere/arm.yaml'}, 'no such file'),
+    ({'robot': 'canadrm'}, 'did you mean "canadarm"')])
+def test_arguments_of_beside_that_cannot_be_used_are_told(given, reason):
+    with pytest.raises((ArgumentError, RobotError), match=reason):
+        beside(**given)

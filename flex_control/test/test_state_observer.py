@@ -204,6 +204,30 @@ def test_absurd_readings_end_in_an_error_and_a_new_beginning(link, wrong):
     assert observer.restarts == 1 and np.allclose(estimate.q, q)
 
 
+def test_a_joint_that_jumps_is_followed_by_a_new_beginning(arm):
+    """As after a gap in which the controller has moved on; a linear correction would diverge."""
+    q, readings = still(arm)
+    observer = StateObserver(arm.model, period=PERIOD)
+    tau = arm.model.statics(q[:4])[1]
+    for k in range(10):
+        observer.update(k * PERIOD_NS, readings, tau)
+    for jump in (0.2, 3.0, -2.0):
+        moved = readings.joint_position + jump
+        estimate = observer.update(observer.stamp_ns + PERIOD_NS, Measurements(moved), tau)
+        assert np.allclose(estimate.q[:4], moved) and np.isfinite(observer.covariance).all()
+    assert observer.restarts == 3
+
+
+def test_without_encoders_a_held_effort_does_not_let_the_arm_fall(arm):
+    q, readings = still(arm)
+    observer, (_, tau) = StateObserver(arm.model, period=PERIOD), arm.model.statics(q[:4])
+    for k in range(100):
+        observer.update(k * PERIOD_NS, readings, 0.9 * tau if k == 99 else tau)
+    for k in range(100, 200):
+        estimate = observer.update(k * PERIOD_NS, Measurements(), tau)
+    assert np.abs(estimate.q - q)[:4].max() < 0.02
+
+
 def test_efforts_may_come_and_go(link):
     off, _, observer = link.observe()
     for k, readings in enumerate(link.readings):

@@ -203,11 +203,13 @@ class FlexibleStateFilter:
         moved = self.q[:joints] - made.rest.q[:joints]
         return made.rest.q + made.follow @ moved, made.follow @ self.v[:joints]
 
-    def balancing_effort(self) -> np.ndarray:
+    def balancing_effort(self, pushed: bool = False) -> np.ndarray:
         """Efforts (n_joints,) that leave the joints their speed at the quasi-static motion, for
-        a robot whose efforts are not known."""
-        B = self._made.rest.B
+        a robot whose efforts are not known; pushed: also under the estimated push."""
+        made, B = self._made, self._made.rest.B
         force = self.model.inverse_dynamics(*self._quasi_static(), self._still)
+        if pushed:
+            force = force - made.rest.M @ (made.by_push @ self.push)
         # Each column of B has the force on one coordinate, a joint or its motor.
         effort: np.ndarray = B.T @ force / np.einsum('ij,ij->j', B, B)
         return effort

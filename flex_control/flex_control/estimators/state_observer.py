@@ -21,6 +21,7 @@ from flex_dynamics import Model
 
 NANO = 10**9
 SHARE_TRUSTED = 0.1       # of the rate: up to there the filter trusts the modes
+JUMP = 0.05               # rad or m that a joint may be off its estimate: beyond, it begins anew
 POSE_STEP = 0.05          # rad or m of a joint after which the linear model is refreshed
 AT_ONCE = 2               # pieces of a new linear model in an update
 REPORTED_EFFORT = 10.0    # effort noise, over that of lqg, which knows what it has commanded
@@ -134,7 +135,9 @@ class StateObserver:
         if self.begun and (stamp_ns < self.stamp_ns or self._steps(stamp_ns) > MOST_MISSED):
             self.reset()
             self.restarts += 1
-        self._take_effort(effort)
+        blind = readings.joint_position is None
+        if not blind:
+            self._take_effort(effort)
         if not self.begun:
             return self._begin(stamp_ns, readings)
         steps = self._steps(stamp_ns)
@@ -145,9 +148,13 @@ class StateObserver:
         try:
             with np.errstate(all='ignore'):       # what is not finite is refused
                 for _ in range(steps):
-                    self._filter.predict(self._acting(), self._still, period)
+                    self._filter.predict(self._acting(blind), self._still, period)
                 self.stamp_ns = at_ns
-                self._filter.correct(readings, self._acting(), self._still)
+                if self._jumped(readings):
+                    self.reset()
+                    self.restarts += 1
+                    return self._begin(stamp_ns, readings)
+                self._filter.correct(readings, self._acting(blind), self._still)
         except (ControlError, ArithmeticError, ValueError) as error:
             self.reset()
             self.restarts += 1
@@ -170,9 +177,22 @@ class StateObserver:
         if self.begun:
             self._filter.use(finish(self._model_at(self._filter.q[:self.model.n_joints])))
 
-    def _acting(self) -> np.ndarray:
-        """Efforts (n_joints,) that act: as told, or those that balance the robot where it is."""
-        return self._effort if self.knows_effort else self._filter.balancing_effort()
+    def _acting(self, blind: bool) -> np.ndarray:
+        """Efforts (n_joints,) that act: as told, or those that balance the robot where it is.
+
+        blind: without encoders. Efforts that are held would then let the robot fall, or accelerate
+        it, which its controller does not.
+        """
+        if self.knows_effort and not blind:
+            return self._effort
+        return self._filter.balancing_effort(pushed=blind)
+
+    def _jumped(self, readings: Measurements) -> bool:
+        """Whether a joint is so far from its estimate that a linear correction would not do."""
+        if readings.joint_position is None:
+            return False
+        off = np.abs(readings.joint_position - self._filter.q[:self.model.n_joints])
+        return bool(np.nanmax(off, initial=0.0) > JUMP)
 
     def _moved(self, readings: Measurements, later: float) -> Measurements:
         """Readings with joint positions `later` (s), on the grid of the filter."""

@@ -34,7 +34,7 @@ def declare_settings(node: Node) -> Settings:
         declare(node, 'effort_source', 'auto', 'where joint efforts come from; auto: joint_states '
                 'where it has any that are not zero, else joint_commands, else none',
                 choices=SOURCES, fixed=True),
-        declare(node, 'coast_time', 0.5, 's without joint_states for which the estimate goes on '
+        declare(node, 'coast_time', 0.2, 's without joint_states for which the estimate goes on '
                 'by the model alone', lower=0.0, upper=60.0, fixed=True),
         declare(node, 'sensor_delay', 0.02, 's that a reading may be older than the joint state '
                 'with which it is used', lower=1e-4, upper=10.0, fixed=True))
