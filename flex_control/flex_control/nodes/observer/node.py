@@ -34,6 +34,7 @@ WATCH = 0.01         # s of wall time between two looks at what is late
 STALL = 0.05         # s between two looks that show that this process did not run meanwhile
 DISCOVERY = 2.0      # s of wall time in which other publishers are found
 IMU_PARTS = 2        # angular velocity and specific force
+UNKNOWN = '_UNKNOWN_'    # in the name of a node until the middleware has heard it
 
 
 class Observer(Node):
@@ -103,15 +104,22 @@ class Observer(Node):
         """NodeError if somebody publishes flex_state: two states of one robot fit nobody."""
         name = self.resolve_topic_name('flex_state')
         while True:
-            others = self.get_publishers_info_by_topic(name)
-            if others:
-                by = f'{others[0].node_namespace.rstrip("/")}/{others[0].node_name}'
+            late = time.monotonic() > until or not self.context.ok()
+            others = self._state_publishers()
+            if others and (late or UNKNOWN not in others[0]):
+                by = 'one' if UNKNOWN in others[0] else others[0]
                 raise NodeError(f'{name}: expected no publisher, found {by}; a simulator or '
                                 'another observer runs already: end it, or start this one in '
                                 'another namespace')
-            if time.monotonic() > until or not self.context.ok():
+            if late:
                 return
             time.sleep(0.05)
+
+    def _state_publishers(self) -> list[str]:
+        """Full names of the nodes that publish flex_state."""
+        return sorted(f'{one.node_namespace.rstrip("/")}/{one.node_name}'
+                      for one in self.get_publishers_info_by_topic(
+                          self.resolve_topic_name('flex_state')))
 
     def _make_publishers(self, model: Model) -> None:
         state = FlexState(name=list(model.names), joint_count=model.n_joints,
@@ -305,15 +313,13 @@ class Observer(Node):
 
     def _status(self) -> tuple[bytes, str, dict[str, object]]:
         now = time.monotonic()
-        others = [f'{one.node_namespace.rstrip("/")}/{one.node_name}'
-                  for one in self.get_publishers_info_by_topic(
-                      self.resolve_topic_name('flex_state'))]
+        others = self._state_publishers()
         silent = now - self._heard
         problems = [sensor.problem for sensor in self._others if sensor.problem]
         level, text = DiagnosticStatus.OK, 'estimating'
         if len(others) > 1:
             level = DiagnosticStatus.ERROR
-            text = f'flex_state has {len(others)} publishers: {", ".join(sorted(others))}'
+            text = f'flex_state has {len(others)} publishers: {", ".join(others)}'
         elif not self._heard:
             level, text = DiagnosticStatus.WARN, (self._encoders.problem or 'waiting for '
                                                   'joint_states')
