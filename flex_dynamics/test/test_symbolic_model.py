@@ -70,7 +70,13 @@ CALLS = {
     'jacobian_rate': (Q, V, 'payload'), 'with_payload': ('tool', 'payload', 1.0),
     'with_gravity': ([1.0, -2.0, 3.0],), 'without_payload': ('none',),
     'with_sections_at': ([('link2', 0.3)],), 'create_data': (),
-    'frame_motion': (Q, V, 'payload'), 'sections': ('link2', [0.1, 0.3])}
+    'frame_motion': (Q, V, 'payload'), 'sections': ('link2', [0.1, 0.3]),
+    # Of a tree: no rows, no reactions, all directions free.
+    'constraint_error': (Q,), 'constraint_jacobian': (Q,), 'constraint_jacobian_rate': (Q, V),
+    'constraint_independence': (Q,), 'close': (Q,), 'admissible_speeds': (Q, V),
+    'constrained_dynamics': (Q, V, TAU), 'reactions': (Q, V, TAU), 'independent_joints': (Q,),
+    'free_directions': (Q,), 'constrained_inverse_dynamics': (Q, V, [0.1], ['joint1']),
+    'with_supports': (Q, [])}
 
 
 def test_every_call_of_a_model_is_there(pair):

@@ -17,19 +17,20 @@ itself: three axes that meet, with a mass that is nearly a point, have a turn th
 So a ringing is seen by the speed of a joint, which changes by the same amount to and fro for 20
 steps, and is taken off in all coordinates at once:
 
-    v - h/2 P a,    P = S^8,    S = (M + h/2 D + h2/4 K)^-1 (h/2 D_j + h2/4 K_j),
+    v - h/2 P a,    P = S^8,    S = (M + h/2 D + h2/4 K)^-1 (h/2 D + h2/4 K),
 
-D_j, K_j: those of the joints' drives, dampers and friction. S is k / (1 + k) in each direction, so
-that v becomes the speed at the middle of the step where k is large (k = 400: by 98 %), and stays
-as it is where the step resolves the motion (k = 1: 0.4 %, k = 0.1: 5e-9). No momentum of a moving
-base changes, because no damper acts on it. Speeds of light directions are then of first order in
-h, positions of second order, as before.
+D, K: of links, drives, dampers and friction; a light direction may bend links, too. S is k / (1 +
+k) in each direction, so that v becomes the speed at the middle of the step where k is large (k =
+400: by 98 %), and stays as it is where the step resolves the motion (k = 1: 0.4 %, k = 0.1: 5e-9).
+No momentum of a moving base changes, because neither damper nor spring acts on it. Speeds of light
+directions are then of first order in h, positions of second order, as before.
 """
 from __future__ import annotations
 
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import (
+    DAMPING,
     DOF,
     ELASTIC,
     FULL,
@@ -38,6 +39,7 @@ from flex_dynamics.kernels.base.layout import (
     MOTOR,
     OPTIONS,
     PINNED,
+    STIFFNESS,
     VISCOUS,
     Q,
 )
@@ -89,10 +91,16 @@ def rings(table, before, a, h, counts):
 
 @njit(**OPTIONS)
 def _damper_forces(table, body, coef, servo, vm, h, x, force):
-    """force (n,) = (h/2 D_j + h2/4 K_j) x: drives, dampers, friction at the speeds vm (n,)."""
+    """force (n,) = (h/2 D + h2/4 K) x: links, drives, dampers, friction at the speeds vm (n,)."""
     for i in range(force.shape[0]):
         force[i] = 0.0
     for i in range(table.shape[0]):
+        modes, start = table[i, MODES], table[i, ELASTIC]
+        for m in range(modes):
+            stiffness, damping = table[i, STIFFNESS] + m * modes, table[i, DAMPING] + m * modes
+            for j in range(modes):
+                force[start + m] += 0.5 * h * x[start + j] * (
+                    coef[damping + j] + 0.5 * h * coef[stiffness + j])
         if table[i, DOF] != 1:
             continue
         at, motor = table[i, Q], table[i, MOTOR]
