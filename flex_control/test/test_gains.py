@@ -167,11 +167,40 @@ def test_feedback_linearization_warns_of_a_vibration_that_it_leaves():
 
 
 def test_lqg_refuses_links_that_bend_far_and_says_what_to_use():
-    """Its filter is linear about the wanted pose; motors of the Canadarm bend it little, though
-    its first frequency is lower."""
+    """Its filter is linear about the wanted pose."""
     with pytest.raises(ControlError, match='0.47 Hz.* use pid or pd, or lqr'):
         make_controller('lqg', Model(load_robot('lin_lewis_rfr')))
-    assert make_controller('lqg', Model(load_robot('canadarm'))).estimator is not None
+
+
+@pytest.mark.parametrize('name', ['lqr', 'lqg'])
+def test_lqr_refuses_an_arm_that_bends_slower_than_its_motors_move_it(name):
+    """The Canadarm, 0.15 Hz: the deflection of its own motions saturates the motors."""
+    canadarm = Model(load_robot('canadarm'))
+    with pytest.raises(ControlError, match=rf'^{name}: .* 0.15 Hz .* speeds up by 1.5 rad/s2, the '
+                                           r'gains would ask for 7\d\d of the 500 N m of joint3 '
+                                           '.* use pid'):
+        make_controller(name, canadarm)
+    make_controller(DEFAULT_CONTROLLER, canadarm)
+
+
+GRIPPER = """ <link name="left"/><link name="right"/>
+ <joint name="opening" type="prismatic"><parent link="hand"/><child link="left"/>
+  <origin xyz="0.2 0 0"/><axis xyz="0 1 0"/>
+  <limit lower="0" upper="0.04" effort="20" velocity="0.2"/></joint>
+ <joint name="follower" type="prismatic"><parent link="hand"/><child link="right"/>
+  <origin xyz="0.2 0 0"/><axis xyz="0 -1 0"/><mimic joint="opening"/>
+  <limit lower="0" upper="0.04" effort="20" velocity="0.2"/></joint></robot>"""
+
+
+def test_lqr_moves_the_hand_and_not_the_fingers_that_slide_on_it():
+    text = ARM.format(m=10.0, i=0.1, h=0.01, root='fixed', axis='').replace('</robot>', GRIPPER)
+    model = Model(load_robot(text))
+    assert lqr_design.tip_frames(model) == ['hand']
+    longer = Model(load_robot(text.replace('"0.04"', '"0.5"')))
+    assert lqr_design.tip_frames(longer) == ['left', 'right']
+    # 1.2 m of arm, and what the fingers slide
+    assert lqr_design.longest_reach(model).max() <= 1.0 + 1e-9
+    assert lqr_design.longest_reach(longer).max() <= np.hypot(1.2, 0.5)
 
 
 def test_feedback_linearization_settles_with_an_unknown_payload():

@@ -111,6 +111,16 @@ def test_a_moment_slightly_below_zero_is_taken_as_zero_with_a_warning():
     assert len(eye(100, -0.9e-3, 1.0, 1.0).warnings) == 1
 
 
+@pytest.mark.parametrize('values', [(0.6, -2.4e-35, 0.0, 2.4e-35), (0.1, 5e-21, 3.5e-20, 5.5e-20),
+                                    (0.1, -5.4e-20, -5.4e-20, 0.0), (0.1, -1e-30, -1e-30, -1e-31),
+                                    (1.0, -1.8e-22, 0.0, 4.1e-18), (1.0, 0.0, 0.0, 0.0)])
+def test_moments_of_the_size_of_rounding_are_those_of_a_point(values):
+    """As in a published humanoid, whose head is a point but for -2.4e-35 kg m2."""
+    robot = eye(*values)
+    assert robot.warnings == ()
+    assert np.linalg.eigvalsh(robot.links[-1].inertia.tensor).min() >= 0.0
+
+
 @pytest.mark.parametrize('values', [(1, -0.02, 0.05, 0.1), (100, -1.1e-3, 1.0, 1.0),
                                     (1, -1e-7, -1e-7, -1e-7)])
 def test_a_moment_far_below_zero_is_refused(values):

@@ -33,8 +33,8 @@ from flex_control.design.gains import (
 from flex_control.design.lqr_design import (
     LqrGains,
     Weights,
+    check_limits,
     check_size,
-    check_speeds,
     longest_reach,
     lqr_gains,
     refuse_unreachable,
@@ -112,15 +112,15 @@ class LQR(Controller):
             self._gains: LqrGains | None = None
             self._blend_from: LqrGains | None = None
             self._job: Job[tuple[RestModel, LqrGains]] | None = None
-            self._check_speeds()
+            self._check_limits()
         self._steps.duration = given['step_time']
         self._period = given['period'] or self._period
         self._stale = True
 
-    def _check_speeds(self) -> None:
+    def _check_limits(self) -> None:
         kept, self._period = self._period, self.parameters['period'] or USUAL_PERIOD
         q = self.model.statics(poses(self.model)[1])[0]
-        check_speeds(self.model, q, self.weights(), self.drive_gains()[1], self._period,
+        check_limits(self.model, q, self.weights(), self.drive_gains()[1], self._period,
                      type(self).__name__.lower())
         self._period = kept
 

@@ -39,8 +39,8 @@ LQR_SHARE_OF_SOFT_FORCE = 0.7   # at the tip, in the longest reach: the effort t
 LQR_TIP_ERROR = 5e-3     # m
 LQR_ENERGY = 1.0         # J
 LQR_REACH = 4.5          # m; longer arms: the error grows with the reach, the energy by its square
-LQG_ACCELERATION = 1.5   # rad/s2, of every joint, if its motor has as much ...
-LQG_MOST_BENDING = 0.2   # ... by which the links bend at most, as a share of the reach
+USUAL_ACCELERATION = 1.5      # rad/s2 or m/s2, of every joint, if its motor has as much
+LQG_MOST_BENDING = 0.2   # by which it bends the links at most, as a share of the reach
 LQR_DRIVE_SHARE = 0.26   # of the first frequency, of the drives' damping over the inertia
 
 

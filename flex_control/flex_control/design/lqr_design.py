@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import expm
 
-from flex_control.design.gains import LQG_ACCELERATION, LQG_MOST_BENDING, first_frequency
+from flex_control.design.gains import LQG_MOST_BENDING, USUAL_ACCELERATION, first_frequency
 from flex_control.design.rank_tests import unreachable
 from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.design.riccati import riccati
@@ -29,6 +29,8 @@ POSES = 64
 MOST_COORDINATES = 40
 SHARE_BORNE = 0.3        # of the soft force: a push that the speed limits have to allow
 PUSH_TIME = 0.6          # s
+FINGER_RANGE = 0.1       # m: the last joint, if it slides by less, is one of a gripper
+SHARE_OF_EFFORT = 0.5    # of a motor, that a change of acceleration may ask for besides its own
 LEAST_DAMPING = 1e-3     # ratio that every mode with a spring has at least in a design
 
 
@@ -56,19 +58,37 @@ class LqrGains:
 
 
 def tip_frames(model: Model) -> list[str]:
-    """The links at the ends of the tree."""
+    """The links at the ends of the tree; of a gripper whose fingers slide, the link that carries
+    them: a regulator of its fingertips would move the light fingers instead of the arm."""
     parents = {joint.parent for joint in model.robot.joints}
-    return [link.name for link in model.robot.links if link.name not in parents]
+    carried = {joint.child: joint for joint in model.robot.joints}
+    tips: dict[str, None] = {}       # in this order, each once
+    for link in model.robot.links:
+        if link.name in parents:
+            continue
+        joint, tip = carried.get(link.name), link.name
+        if (joint is not None and joint.type == 'prismatic' and joint.parent in carried
+                and joint.limits.upper - joint.limits.lower <= FINGER_RANGE):
+            tip = joint.parent
+        tips[tip] = None
+    return list(tips)
 
 
 def longest_reach(model: Model) -> np.ndarray:
     """Largest speed of a tip per speed of each joint (n_joints,), m/rad or 1, over 64 poses.
 
     The poses are drawn once for all with a fixed seed, and the stretched one is among them.
+    Prismatic joints stay within their limits: a finger that slides by 4 cm adds no metres.
     """
     q = np.zeros((POSES, model.n))
     q[1:, :model.n_joints] = np.random.default_rng(0).uniform(-np.pi, np.pi,
                                                               (POSES - 1, model.n_joints))
+    limits, sliding = model.joint_limits, _sliding(model)
+    for place, name in enumerate(model.joint_names):
+        lower, upper = limits.lower[place], limits.upper[place]
+        if name in sliding and np.isfinite(upper - lower):
+            q[:, place] = np.clip(0.5 * (lower + upper)
+                                  + q[:, place] * (upper - lower) / (2.0 * np.pi), lower, upper)
     reach = np.zeros(model.n_joints)
     for frame in tip_frames(model):
         for pose in q:
@@ -121,7 +141,7 @@ def check_bending(model: Model, controller: str) -> None:
     if not at:
         return
     inertia = largest_joint_inertia(model)[at]
-    most = np.minimum(LQG_ACCELERATION, model.joint_limits.effort[at] / inertia)
+    most = np.minimum(USUAL_ACCELERATION, model.joint_limits.effort[at] / inertia)
     # A tip lags by L a / w2; of each joint, as far as its torque is one on the whole arm.
     share = float(most @ inertia) / inertia.max() / first**2
     if share > LQG_MOST_BENDING:
@@ -133,38 +153,84 @@ def check_bending(model: Model, controller: str) -> None:
             'lqr with the elastic state measured')
 
 
-def check_speeds(model: Model, q: np.ndarray, weights: Weights, drive_damping: np.ndarray,
+def check_limits(model: Model, q: np.ndarray, weights: Weights, drive_damping: np.ndarray,
                  period: float, controller: str) -> None:
-    """Raise ControlError, with the reason, if a push that the links bear well would drive a motor
-    to its speed limit: beyond it a motor only brakes, and a regulator of this stiffness swings.
+    """Raise ControlError, with the reason, if usual pushes or motions ask for more than the motors
+    have: a regulator that is held at their limits swings.
 
-    The loop at the equilibrium q (n,) is linear; a constant force acts on each tip in the
-    direction in which the joints move it most.
+    The loop at the equilibrium q (n,) is linear.
     """
-    limits = model.joint_limits.velocity
-    if model.n == model.n_joints or not np.isfinite(limits).any():
+    if model.n == model.n_joints:
         return
-    joints = model.n_joints
-    rest = finish(rest_model(model, q, np.zeros(joints), drive_damping))
+    rest = finish(rest_model(model, q, np.zeros(model.n_joints), drive_damping))
     try:
         gains = finish(lqr_gains(model, rest, weights, period))
     except ControlError:      # another pose may do; the first design says so if it does not
         return
+    _check_speeds(model, rest, gains, period, controller)
+    _check_efforts(model, rest, gains, controller)
+
+
+def _check_speeds(model: Model, rest: RestModel, gains: LqrGains, period: float,
+                  controller: str) -> None:
+    """ControlError if a push that the links bear well would drive a motor to its speed limit:
+    beyond it a motor only brakes.
+
+    A constant force acts on each tip in the direction in which the joints move it most. Motors
+    that it overpowers, as those of a gripper's fingers, yield to it with any controller.
+    """
+    limits, joints = model.joint_limits.velocity, model.n_joints
+    if not np.isfinite(limits).any():
+        return
     bears = SHARE_BORNE * soft_force(model)
     for frame in tip_frames(model):
-        J = model.jacobian(q, frame)[:3]
+        J = model.jacobian(rest.q, frame)[:3]
         side = np.linalg.svd(J[:, :joints])[0][:, 0]
         speed = bears * _pushed_speeds(rest, gains, J.T @ side, period)
+        speed[bears * np.abs(J[:, :joints].T @ side) > model.joint_limits.effort] = 0.0
         if (speed > limits).any():
             at = int(np.argmax(speed / np.maximum(limits, 1e-12)))
-            slides = any(joint.name == model.names[at] and joint.type == 'prismatic'
-                         for joint in model.robot.joints)
+            unit = 'm/s' if model.names[at] in _sliding(model) else 'rad/s'
             raise ControlError(
-                f'{controller}: {model.names[at]} is limited to {limits[at]:.3g} '
-                f'{"m/s" if slides else "rad/s"}, and a push of '
-                f'{bears * limits[at] / speed[at]:.2g} N on {frame} would already ask for that; '
-                'motors at their speed limit only brake, and the arm would swing: use pid, or a '
-                'larger tip_error')
+                f'{controller}: {model.names[at]} is limited to {limits[at]:.3g} {unit}, and a '
+                f'push of {bears * limits[at] / speed[at]:.2g} N on {frame} would already ask for '
+                'that; motors at their speed limit only brake, and the arm would swing: use pid, '
+                'or a larger tip_error')
+
+
+def _check_efforts(model: Model, rest: RestModel, gains: LqrGains, controller: str) -> None:
+    """ControlError if the deflection of a motion that the motors can make asks for their limits.
+
+    The reference bends at once by what an acceleration bends the links quasi-statically, and the
+    gains answer until the arm has followed. On arms whose first mode is slower than their motions
+    this answer is larger than the efforts of the motion itself.
+    """
+    joints, limits = model.n_joints, model.joint_limits.effort
+    driven = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
+    most = np.minimum(USUAL_ACCELERATION, limits / largest_joint_inertia(model))
+    bends = -np.linalg.solve(np.asarray(model.stiffness_matrix())[joints:, joints:],
+                             rest.M[joints:, :joints] * most)
+    # what u comes to while the state stays off by it: gains.effort @ u = -gains.state @ x
+    asked = np.abs(np.linalg.solve(gains.effort, gains.state[:, joints:model.n] @ bends))[driven]
+    share = asked / limits[driven, None]
+    if share.max(initial=0.0) <= SHARE_OF_EFFORT:
+        return
+    row, mover = np.unravel_index(int(np.argmax(share)), share.shape)
+    at = int(driven[row])
+    sliding = _sliding(model)
+    rate = 'm/s2' if model.names[mover] in sliding else 'rad/s2'
+    unit = 'N' if model.names[at] in sliding else 'N m'
+    raise ControlError(
+        f'{controller}: expected links that follow a motion faster than the motors make it, found '
+        f'{first_frequency(model) / (2.0 * np.pi):.2g} Hz as first frequency: when '
+        f'{model.names[mover]} speeds up by {most[mover]:.2g} {rate}, the gains would ask for '
+        f'{asked[row, mover]:.3g} of the {limits[at]:.3g} {unit} of {model.names[at]} to bend the '
+        'links as much at once, and the arm would swing: use pid, or a larger tip_error')
+
+
+def _sliding(model: Model) -> set[str]:
+    """Names of the prismatic joints."""
+    return {joint.name for joint in model.robot.joints if joint.type == 'prismatic'}
 
 
 def _pushed_speeds(rest: RestModel, gains: LqrGains, force: np.ndarray,

@@ -42,10 +42,13 @@ def check_tensor(element: Element, tensor: Array, *, point: bool = False) -> str
     moments = principal_moments(tensor)
     shown = ', '.join(f'{value:g}' for value in moments)
     least = -max(SLIGHT, SLIGHT_SHARE * moments[2])
-    if (moments[0] <= 0.0 and not point) or moments[0] < least or moments[2] < 0.0:
+    none = SLIGHT * ROUNDING      # kg m2: moments of this size were zero before a program rounded
+    if (moments[0] <= 0.0 and not point) or moments[0] < least or moments[2] < -none:
         raise element.error('inertia: expected a positive-definite tensor, found principal '
                             f'moments {shown}')
-    if moments[0] < -ROUNDING * moments[2] and moments[0] < -SLIGHT * ROUNDING:
+    if point and np.abs(moments).max() < none:
+        return ''
+    if moments[0] < -ROUNDING * moments[2] and moments[0] < -none:
         return ('inertia: expected principal moments above 0, found '
                 f'{shown}; those below 0 are taken as 0')
     if not is_possible(moments):
