@@ -35,6 +35,7 @@ from flex_control.design.lqr_design import (
     Weights,
     check_limits,
     check_size,
+    feasible_tip_error,
     longest_reach,
     lqr_gains,
     refuse_unreachable,
@@ -64,7 +65,8 @@ class LQR(Controller):
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
         Parameter('tip_error', 0.0, 'error of a tip that costs as much as `effort`; 0: 5 mm, or '
-                  'for a reach beyond 4.5 m in proportion to it', 'mm', 0.0, 1e5),
+                  'for a reach beyond 4.5 m in proportion to it, and more for arms that bend '
+                  'slower than their motors move them', 'mm', 0.0, 1e5),
         Parameter('joint_error', 0.1, 'error of a joint that costs as much as `effort`',
                   'rad or m', 1e-6, 1e3),
         Parameter('energy', 0.0, 'kinetic energy of vibration that costs as much as `effort`; 0: '
@@ -97,7 +99,8 @@ class LQR(Controller):
         self._effort = (given['effort'] if given['effort'].size
                         else LQR_SHARE_OF_SOFT_FORCE * soft_force(self.model) * reach)
         longer = max(1.0, float(reach.max()) / LQR_REACH)
-        self._tip_error = 1e-3 * given['tip_error'] or longer * LQR_TIP_ERROR
+        self._tip_error = (1e-3 * given['tip_error'] or getattr(self, '_usual_tip_error', 0.0)
+                           or longer * LQR_TIP_ERROR)
         self._energy = given['energy'] or longer**2 * LQR_ENERGY
         if not hasattr(self, '_wanted'):
             self._limits = self.model.joint_limits.effort
@@ -120,7 +123,11 @@ class LQR(Controller):
     def _check_limits(self) -> None:
         kept, self._period = self._period, self.parameters['period'] or USUAL_PERIOD
         q = self.model.statics(poses(self.model)[1])[0]
-        check_limits(self.model, q, self.weights(), self.drive_gains()[1], self._period,
+        damping = self.drive_gains()[1]
+        if not self.parameters['tip_error']:
+            self._tip_error = self._usual_tip_error = feasible_tip_error(
+                self.model, q, self.weights(), damping, self._period)
+        check_limits(self.model, q, self.weights(), damping, self._period,
                      type(self).__name__.lower())
         self._period = kept
 

@@ -11,7 +11,7 @@
 """Gains of the linear quadratic regulator at one pose, in pieces."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import expm
@@ -29,6 +29,7 @@ POSES = 64
 MOST_COORDINATES = 40
 SHARE_BORNE = 0.3        # of the soft force: a push that the speed limits have to allow
 PUSH_TIME = 0.6          # s
+DOUBLINGS = 5            # of the default tip_error, for arms that bend slower than they move
 FINGER_RANGE = 0.1       # m: the last joint, if it slides by less, is one of a gripper
 SHARE_OF_EFFORT = 0.5    # of a motor, that a change of acceleration may ask for besides its own
 LEAST_DAMPING = 1e-3     # ratio that every mode with a spring has at least in a design
@@ -198,34 +199,65 @@ def _check_speeds(model: Model, rest: RestModel, gains: LqrGains, period: float,
                 'or a larger tip_error')
 
 
-def _check_efforts(model: Model, rest: RestModel, gains: LqrGains, controller: str) -> None:
-    """ControlError if the deflection of a motion that the motors can make asks for their limits.
+def feasible_tip_error(model: Model, q: np.ndarray, weights: Weights, drive_damping: np.ndarray,
+                       period: float) -> float:
+    """`weights.tip_error` (m), doubled until the motors have what its gains ask for when the arm
+    speeds up; as it is if no size would do.
 
     The reference bends at once by what an acceleration bends the links quasi-statically, and the
     gains answer until the arm has followed. On arms whose first mode is slower than their motions
     this answer is larger than the efforts of the motion itself.
     """
+    if model.n == model.n_joints:
+        return weights.tip_error
+    rest = finish(rest_model(model, q, np.zeros(model.n_joints), drive_damping))
+    for error in weights.tip_error * 2.0 ** np.arange(DOUBLINGS + 1):
+        try:
+            gains = finish(lqr_gains(model, rest, replace(weights, tip_error=error), period))
+        except ControlError:      # another pose may do
+            break
+        share = _deflection_efforts(model, rest, gains)[1]
+        if share.max(initial=0.0) <= SHARE_OF_EFFORT:
+            return float(error)
+    return weights.tip_error
+
+
+def _deflection_efforts(model: Model, rest: RestModel,
+                        gains: LqrGains) -> tuple[np.ndarray, np.ndarray]:
+    """Efforts (n_joints, n_joints) that the gains ask of each joint (row) to bend the links as
+    much as a usual acceleration of another joint (column) does; and their shares of the limits."""
     joints, limits = model.n_joints, model.joint_limits.effort
-    driven = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
-    most = np.minimum(USUAL_ACCELERATION, limits / largest_joint_inertia(model))
     bends = -np.linalg.solve(np.asarray(model.stiffness_matrix())[joints:, joints:],
-                             rest.M[joints:, :joints] * most)
+                             rest.M[joints:, :joints] * _accelerations(model))
     # what u comes to while the state stays off by it: gains.effort @ u = -gains.state @ x
-    asked = np.abs(np.linalg.solve(gains.effort, gains.state[:, joints:model.n] @ bends))[driven]
-    share = asked / limits[driven, None]
+    asked = np.abs(np.linalg.solve(gains.effort, gains.state[:, joints:model.n] @ bends))
+    driven = np.isfinite(limits) & (limits > 0.0)
+    return asked, np.where(driven[:, None], asked / np.where(driven, limits, 1.0)[:, None], 0.0)
+
+
+def _accelerations(model: Model) -> np.ndarray:
+    """Usual ones of the joints (n_joints,), rad/s2 or m/s2."""
+    most: np.ndarray = np.minimum(USUAL_ACCELERATION,
+                                  model.joint_limits.effort / largest_joint_inertia(model))
+    return most
+
+
+def _check_efforts(model: Model, rest: RestModel, gains: LqrGains, controller: str) -> None:
+    """ControlError if the gains ask for more than the motors have when the arm speeds up (see
+    `feasible_tip_error`)."""
+    asked, share = _deflection_efforts(model, rest, gains)
     if share.max(initial=0.0) <= SHARE_OF_EFFORT:
         return
-    row, mover = np.unravel_index(int(np.argmax(share)), share.shape)
-    at = int(driven[row])
-    sliding = _sliding(model)
+    at, mover = (int(place) for place in np.unravel_index(int(np.argmax(share)), share.shape))
+    sliding, limits = _sliding(model), model.joint_limits.effort
     rate = 'm/s2' if model.names[mover] in sliding else 'rad/s2'
     unit = 'N' if model.names[at] in sliding else 'N m'
     raise ControlError(
-        f'{controller}: expected links that follow a motion faster than the motors make it, found '
+        f'{controller}: expected gains that leave half of each motor to the motion, found '
         f'{first_frequency(model) / (2.0 * np.pi):.2g} Hz as first frequency: when '
-        f'{model.names[mover]} speeds up by {most[mover]:.2g} {rate}, the gains would ask for '
-        f'{asked[row, mover]:.3g} of the {limits[at]:.3g} {unit} of {model.names[at]} to bend the '
-        'links as much at once, and the arm would swing: use pid, or a larger tip_error')
+        f'{model.names[mover]} speeds up by {_accelerations(model)[mover]:.2g} {rate}, they would '
+        f'ask for {asked[at, mover]:.3g} of the {limits[at]:.3g} {unit} of {model.names[at]} to '
+        'bend the links as much at once, and the arm would swing: use pid, or a larger tip_error')
 
 
 def _sliding(model: Model) -> set[str]:
