@@ -241,8 +241,10 @@ def run_simulator(target: Target, node: Any) -> None:
         node._wrenches.take()
         node.commands.request()
         node._advance()
-        encoders, gauges, imus = node._sensors
+        encoders, gauges, imus, reactions = node._sensors
         finite('state', node.plant.q, node.plant.v)
+        finite('reactions', *([part.x, part.y, part.z] for message in reactions._messages
+                              for part in (message.wrench.force, message.wrench.torque)))
         readings = [*encoders.values(), gauges.values(), *imus.values()]
         finite('readings', *(one for one in readings if one is not None))
         target.time = node.machine.stamp_ns
