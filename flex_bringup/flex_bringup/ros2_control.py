@@ -133,7 +133,7 @@ def write_controllers(robot: Robot) -> str:
         gains[joint.name] = {
             'p': _rounded(STIFFNESS * moment), 'i': _rounded(INTEGRAL * moment), 'd': 0.0,
             'i_clamp': float(min(joint.limits.effort, UNLIMITED)),
-            'ff_velocity_scale': _rounded(DAMPING * moment)}
+            'ff_velocity_scale': _rounded(DAMPING * moment), 'antiwindup_strategy': 'none'}
     for section in content.values():
         own = section['ros__parameters']
         if 'joints' not in own:

@@ -55,6 +55,14 @@ def test_names_and_types():
     assert set(parameters(EFFORT)['gains']) == set(JOINTS)
 
 
+def test_a_position_controller_starts_from_where_the_robot_is():
+    """Else it sends the robot, activated after another controller, to its own last command."""
+    own = CONTENT['joint_trajectory_controller']['ros__parameters']
+    assert own['set_last_command_interface_value_as_state_on_activation'] is False
+    gains = CONTENT['effort_trajectory_controller']['ros__parameters']['gains']
+    assert {one['antiwindup_strategy'] for one in gains.values()} == {'none'}
+
+
 def test_gains_are_what_the_comment_says():
     inertia = largest_joint_inertia(Model(UR5))
     for joint, moment in zip(JOINTS, inertia):
