@@ -197,6 +197,8 @@ def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(monk
             count=2, joint='elbow')))
         assert bench.until(sent.done)
         assert server.kept <= most
+    assert bench.until(lambda: all(handle.request is None       # a result needs no goal
+                                   for handle in server._goal_handles.values()))
     if kept_for == 1:
         assert bench.until(lambda: server.kept == 0)
     else:

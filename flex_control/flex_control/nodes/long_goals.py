@@ -79,6 +79,12 @@ class LongGoalServer(ActionServer):
                                      FeedbackMessage=real.Impl.FeedbackMessage),
                 Goal=real.Goal, Result=real.Result, Feedback=real.Feedback)
 
+    async def _execute_goal(self, execute_callback: Any, goal_handle: Any) -> None:
+        """Keep the result of a goal that has ended, without the goal: rclpy keeps both, and a
+        goal can have megabytes."""
+        await super()._execute_goal(execute_callback, goal_handle)
+        goal_handle._goal_request = None
+
     @property
     def kept(self) -> int:
         """Number of goals that are followed or whose results can still be asked for."""
