@@ -220,3 +220,34 @@ def test_positions_are_cut_to_the_limits(arm):
     commands = CommandLimits(arm, partial=True)
     commands.accept(['joint1'], [], [100.0])
     assert commands.wanted[0, 0] == arm.joint_limits.upper[0] and commands.limited == 1
+
+
+@pytest.mark.parametrize('steps', [1, 2])
+def test_speeds_do_not_alternate_at_the_speed_limit(steps):
+    model = Model(load_robot('ur5', 'ur5_flexible.yaml'))
+    fastest, elbow = model.joint_limits.velocity[2], 2
+    plant = Plant(model, 0.001, steps, Drives(np.zeros(6), np.zeros(6)),
+                  np.array([0.0, -1.2, 1.5, -1.5, -1.5, 0.0]), deflected=True, holds_start=True)
+    plant.commands.partial = True
+    before, speeds, moved = plant.q[elbow], [], []
+    for _ in range(300):
+        plant.commands.accept(['elbow_joint'], [], velocity=[-10.0])
+        plant.advance()
+        speeds.append(plant.v[elbow])
+        moved.append((plant.q[elbow] - before) / (0.001 * steps))
+        before = plant.q[elbow]
+    assert plant.saturated > 100                      # it would go faster
+    assert -1.1 * fastest < np.mean(moved[100:]) < -0.98 * fastest
+    assert np.abs(speeds).max() < 1.1 * fastest
+    assert np.abs(np.subtract(speeds, moved)).max() < 0.5
+
+
+def test_an_effort_does_not_drive_a_joint_beyond_its_speed_limit(arm):
+    plant = plant_of(arm, BENT)
+    fastest, moved = arm.joint_limits.velocity[0], [BENT[0]]
+    while moved[-1] < 3.0:                            # where its stop is near
+        plant.commands.accept(JOINTS, [min(50.0 * len(moved), 8e3), 0.0, 0.0, 0.0])
+        plant.advance()
+        moved.append(plant.q[0])
+    speed = (moved[-1] - moved[-20]) / (19 * PERIOD)
+    assert 0.9 * fastest < speed < 1.1 * fastest

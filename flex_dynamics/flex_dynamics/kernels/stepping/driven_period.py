@@ -44,7 +44,7 @@ DRIVE_STIFFNESS = 3      # of the loops that the drives close
 DRIVE_DAMPING = 4
 LEAST = 5                # limits of the command, three rows
 MOST = 8
-FASTEST = 11             # beyond this speed a drive can only brake
+FASTEST = 11             # beyond this speed the effort of a drive falls to zero, see SPEED_BAND
 LOWER, UPPER = 12, 13    # where the stops are
 STOP_STIFFNESS = 14
 STOP_DAMPING = 15
@@ -56,7 +56,12 @@ GAIN, DAMP, AIM, AIM_RATE = 20, 21, 22, 23     # the drives' part of `servo`
 JOINT, JOINT_RATE = 24, 25                     # joints as the motors see them
 BEGIN, BEGIN_RATE = 26, 27                     # the same at the beginning of the period
 SIDE_BEFORE, CAUGHT_BEFORE = 28, 29
-MOTOR_ROWS = 30
+BOUND = 30               # by which limit the drive is held in the period, as below
+MOTOR_ROWS = 31
+
+FREE, AT_EFFORT, AT_SPEED, SETTLED = 0.0, 1.0, 2.0, 3.0      # values of BOUND
+MOST_RUNS = 5            # of a period: a drive meets its limits one after the other
+SPEED_BAND = 0.1         # of FASTEST: from there to (1 + SPEED_BAND) FASTEST the effort falls
 
 
 @njit(**ENTRY)
@@ -101,11 +106,48 @@ def drive_effort(motors, j, position, speed):
 
 
 @njit(**OPTIONS)
-def least_and_most(motors, j):
-    """Efforts that the drive of joint j can give at the speed of the period's beginning."""
-    speed, fastest = motors[BEGIN_RATE, j], motors[FASTEST, j]
-    return (0.0 if speed < -fastest else motors[LEAST, j],
-            0.0 if speed > fastest else motors[MOST, j])
+def hold_effort(motors, j, effort, bound):
+    """Let the drive of joint j give this effort, whatever its loop asks for."""
+    motors[ACTING, j], motors[BOUND, j] = effort, bound
+    motors[GAIN, j] = motors[DAMP, j] = 0.0
+
+
+@njit(**OPTIONS)
+def keep_to_limits(motors, j, period):
+    """Hold the drive of joint j to its limits, if the period (s) that has just been run goes
+    beyond one; returns whether the period must be run again.
+
+    Beyond the speed limit the effort that drives the joint on falls in a line to zero, and the
+    line acts in the integrator's step as a damper does. Switched off and on from period to period
+    instead, it would make the speed of a joint without inertia of its own alternate.
+    """
+    if motors[BOUND, j] == SETTLED:
+        return False
+    mean = 0.5 * (drive_effort(motors, j, motors[BEGIN, j], motors[BEGIN_RATE, j])
+                  + drive_effort(motors, j, motors[JOINT, j], motors[JOINT_RATE, j]))
+    if motors[BOUND, j] == AT_SPEED:
+        most = SPEED_BAND * motors[FASTEST, j] * motors[DAMP, j]
+        ahead = math.copysign(1.0, motors[AIM_RATE, j])
+        if 0.0 <= ahead * mean <= most:
+            return False
+        hold_effort(motors, j, ahead * min(max(ahead * mean, 0.0), most), SETTLED)
+        return True
+    speed, fastest = (motors[JOINT, j] - motors[BEGIN, j]) / period, motors[FASTEST, j]
+    effort = min(max(mean, motors[LEAST, j]), motors[MOST, j])
+    if abs(speed) > fastest and speed * effort > 0.0:
+        if fastest == 0.0:
+            hold_effort(motors, j, 0.0, SETTLED)
+            return True
+        band = SPEED_BAND * fastest
+        hold_effort(motors, j, 0.0, AT_SPEED)
+        motors[DAMP, j] = abs(effort) / band
+        motors[AIM_RATE, j] = math.copysign(fastest + band, speed)
+        return True
+    if effort != mean and motors[BOUND, j] == FREE:
+        # The loop of a drive asks for more than its motor has: the motor gives its most.
+        hold_effort(motors, j, effort, AT_EFFORT)
+        return True
+    return False
 
 
 @njit(**OPTIONS)
@@ -196,32 +238,27 @@ def driven_period(model_handle, state_handle, motors, seen, kept, h, steps, tole
         motors[AIM, j] = motors[POSITION, j] if aimed else 0.0
         motors[DAMP, j] = motors[DRIVE_DAMPING, j]
         motors[AIM_RATE, j] = 0.0 if safe else motors[VELOCITY, j]
-    status, used = run_period(model, state, motors, seen, h, steps, tolerance, most, balance)
-    if status:
-        return status, used, False
-    limited = False
-    for j in range(joints):
-        least, largest = least_and_most(motors, j)
-        mean = 0.5 * (drive_effort(motors, j, motors[BEGIN, j], motors[BEGIN_RATE, j])
-                      + drive_effort(motors, j, motors[JOINT, j], motors[JOINT_RATE, j]))
-        if mean < least or mean > largest:
-            # The loop of a drive asks for more than its motor has: the motor gives its most.
-            limited = True
-            motors[ACTING, j] = min(max(mean, least), largest)
-            motors[GAIN, j] = motors[DAMP, j] = 0.0
-    if limited:
+        motors[BOUND, j] = FREE
+    used, limited = 0, False
+    for run in range(MOST_RUNS):
+        status, sweeps = run_period(model, state, motors, seen, h, steps, tolerance, most, balance)
+        used += sweeps
+        if status:
+            return status, used, limited
+        again = False
+        if run < MOST_RUNS - 1:
+            for j in range(joints):
+                again = keep_to_limits(motors, j, steps * h) or again
+        if not again:
+            break
+        limited = True
         for i in range(n):
             state.q[i], state.v[i], state.a[i] = kept[0, i], kept[1, i], kept[2, i]
         state.ledger[AHEAD] = ahead
         for j in range(joints):
             motors[SIDE, j] = motors[SIDE_BEFORE, j]
             motors[CAUGHT_AT, j] = motors[CAUGHT_BEFORE, j]
-        status, more = run_period(model, state, motors, seen, h, steps, tolerance, most, balance)
-        used += more
-        if status:
-            return status, used, True
     for j in range(joints):
-        least, largest = least_and_most(motors, j)
         effort = drive_effort(motors, j, motors[JOINT, j], motors[JOINT_RATE, j])
-        motors[APPLIED, j] = min(max(effort, least), largest)
+        motors[APPLIED, j] = min(max(effort, motors[LEAST, j]), motors[MOST, j])
     return 0, used, limited
