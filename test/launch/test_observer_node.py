@@ -1,6 +1,7 @@
 """The observer node alone, in the process of the test, which is the robot and its sensors."""
 import math
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -260,3 +261,28 @@ def test_absurd_positions_do_not_end_it(bench, position):
         bench.run(1)
         return np.allclose(bench.states[-1].position, Q, atol=1e-3)
     assert bench.until(well)
+
+
+def test_the_last_stamp_that_there_is_does_not_end_it(bench):
+    """The estimate goes on for a while, beyond what a stamp can hold."""
+    bench.run(3)
+    for nanosec in (10**9 - 3 * 10**6, 10**9 - 1):
+        message = JointState(name=list(MODEL.joint_names), position=[0.3], velocity=[0.0])
+        message.header.stamp.sec, message.header.stamp.nanosec = 2**31 - 1, nanosec
+        bench.topics['joint_states'].publish(message)
+        assert bench.until(lambda: bench.observer._observer.stamp_ns > 2**30 * 10**9)
+    assert bench.until(lambda: not bench.observer._observer.begun)       # it has coasted
+    bench.run(3)
+    assert np.allclose(bench.states[-1].position, Q, atol=1e-4)
+
+
+@pytest.mark.parametrize('now_ns', [-1, 2**31 * 10**9])
+def test_a_clock_that_no_stamp_can_hold_does_not_end_it(bench, monkeypatch, now_ns):
+    bench.run(3)
+    rejected = bench.observer._encoders.rejected
+    monkeypatch.setattr(bench.observer, 'get_clock', lambda: SimpleNamespace(
+        now=lambda: SimpleNamespace(nanoseconds=now_ns)))
+    bench.joints(at=0.0)
+    assert bench.until(lambda: bench.observer._encoders.rejected > rejected)
+    monkeypatch.undo()
+    bench.run(1)

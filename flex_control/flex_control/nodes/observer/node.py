@@ -155,13 +155,14 @@ class Observer(Node):
             return                       # of a gripper, say
         count, known = len(names), [name for name in self._joints if name in names]
         lengths = (len(message.position), len(message.velocity), len(message.effort))
+        if stamp_ns == 0:                # a driver that leaves the stamp out
+            stamp_ns = self.get_clock().now().nanoseconds
         if (not is_stamp(stamp_ns) or len(set(names)) != count or not known
                 or any(length not in (0, count) for length in lengths)):
             self._encoders.report('joint_states: a message was ignored: expected names, arrays as '
-                                  'long as name or empty, and a stamp from zero on', True)
+                                  'long as name or empty, and a stamp (or, without one, a clock) '
+                                  'from zero on', True)
             return
-        if stamp_ns == 0:                # a driver that leaves the stamp out
-            stamp_ns = self.get_clock().now().nanoseconds
         # Joints that are absent may come in a message of their own.
         absent = np.array([name not in names for name in self._joints])
         order = [names.index(name) for name in known]
@@ -277,6 +278,8 @@ class Observer(Node):
         return None if source == 'none' else self._commanded
 
     def _publish(self, estimate: Estimate) -> None:
+        if not is_stamp(estimate.stamp_ns):      # it goes on after the last time that there is
+            return
         self._state.publish(estimate.stamp_ns, estimate.q, estimate.v)
         self._published += 1
         if estimate.measured:

@@ -23,6 +23,7 @@ KEPT = 64            # readings that wait for a joint state
 SILENT = 0.5         # s of wall time without a reading until it is reported
 BAD_FOR = 2.0        # s of wall time for which a bad reading is reported
 USUAL = 0.2          # share of the last interval in the usual one
+LONGEST = 10**9      # ns: a longer interval is a clock that was set, or a pause
 
 
 class SensorInput:
@@ -48,7 +49,8 @@ class SensorInput:
         if stamp_ns < self._newest_ns:      # time was set back
             self.clear()
         elif self._newest_ns >= 0:
-            self._interval_ns += USUAL * (stamp_ns - self._newest_ns - self._interval_ns)
+            apart = min(stamp_ns - self._newest_ns, LONGEST)
+            self._interval_ns += USUAL * (apart - self._interval_ns)
         self._newest_ns = stamp_ns
 
     def put(self, stamp_ns: int, values: np.ndarray, absent: np.ndarray | None = None) -> None:
