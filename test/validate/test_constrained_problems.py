@@ -131,6 +131,18 @@ def test_energy_of_a_flexible_four_bar(claims):
                 f'{np.ptp(states[:, 0]):.1f} rad', bool(np.ptp(states[:, 0]) > 6.0))
 
 
+def test_constraints_of_a_flexible_four_bar_for_an_hour(claims):
+    """Undamped, so that nothing calms it: it turns and rings for the whole hour."""
+    model = Model(flexible_four_bar())
+    q = model.close(np.zeros(model.n)).q
+    v = model.admissible_speeds(q, np.where(np.arange(model.n) == 0, 5.0, 0.0))
+    worst, states = run(model, 3600.0, 2e-3, q, v)
+    claim_kept(claims, 'one hour', 'undamped flexible four-bar, steps of 2 ms', worst)
+    last = np.ptp(states[-600:, 0])
+    claims.fact('one hour', 'the crank turns in the last minute', 'more than 6 rad',
+                f'{last:.1f} rad', bool(last > 6.0))
+
+
 def by_hand(q, v, tau):
     """Accelerations of the platform (x, y, heading, right, left wheel) and multipliers, from
     Lagrange's equations with the three constraints: no sideslip, no slip of either wheel."""

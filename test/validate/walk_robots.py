@@ -142,7 +142,8 @@ def walk_one(file: Path, output: Path) -> Row:
         if wrong:
             row['verdict'], row['outcome'] = 'failed', f'FAILED: {"; ".join(wrong)}'
         elif row['weak']:
-            row['verdict'], row['outcome'] = 'warned', f'works; warned: {row["weak"]}'
+            does = 'does not reach the goal' if row['sinks'] else 'works'
+            row['verdict'], row['outcome'] = 'warned', f'{does}; warned: {row["weak"]}'
         else:
             row['verdict'], row['outcome'] = 'works', 'works'
     return row
@@ -255,6 +256,7 @@ def _simulate(model: Any, row: Row, kind: str) -> Any:
     speed = np.where(stuck, 0.0, np.abs(result.v[-1, :model.n_joints]) / unit)
     worst = int(np.argmax(error))
     row[f'error_{kind}'] = float(error[worst])
+    row['sinks'] = row.get('sinks', False) or bool(sinks and error[worst] > MOST_ERROR)
     wrong = row.setdefault('wrong', [])
     if not (np.isfinite(result.q).all() and np.isfinite(result.v).all()):
         wrong.append(f'{kind}: a state is not finite')
