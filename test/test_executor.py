@@ -1,4 +1,5 @@
 """The lean executor does what rclpy's own does, and both end when told."""
+import gc
 import threading
 import time
 
@@ -161,6 +162,29 @@ def test_a_coroutine_that_waits_holds_up_its_own_group_only(executor, node):
     assert called.count('same') == same and time.thread_time() - used < 5.0
     gate.set_result(None)
     assert run_until(executor, lambda: answer.done() and called.count('same') > same)
+
+
+def test_a_coroutine_that_never_began_ends_without_a_warning(recwarn):
+    """As that of a goal which is accepted in the turn that a signal ends; those that wait end
+    too."""
+    rclpy.init()
+    executor, left, gate = make_executor('lean'), [], Future()
+
+    async def goal(number):
+        try:
+            await gate
+        finally:
+            left.append(number)
+
+    executor.create_task(goal, 1)
+    executor.turn()                              # the first waits
+    executor.create_task(goal, 2)
+    executor.shutdown()
+    rclpy.try_shutdown()
+    del executor
+    gc.collect()
+    assert left == [1]
+    assert [str(one.message) for one in recwarn if 'never awaited' in str(one.message)] == []
 
 
 def test_an_idle_executor_sleeps_and_ends_at_once(executor, node):

@@ -94,6 +94,8 @@ class LeanExecutor(SingleThreadedExecutor):
         super().wake()
 
     def shutdown(self, timeout_sec: float | None = None) -> bool:
+        for task, _, _ in self._tasks:
+            task.cancel()        # Python warns of a coroutine, say of a goal, that never began
         self._entered.close()
         self._stale = True
         return super().shutdown(timeout_sec)
