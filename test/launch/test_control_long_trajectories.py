@@ -3,10 +3,12 @@ import threading
 
 import numpy as np
 import pytest
-from control_bench import MODEL, Bench
+from action_msgs.srv import CancelGoal
+from control_bench import MODEL, Bench, stamp
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
 from rclpy.serialization import serialize_message
+from rosgraph_msgs.msg import Clock
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from flex_control.loop.planning import AT_ONCE
@@ -203,4 +205,52 @@ def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(monk
         assert bench.until(lambda: server.kept == 0)
     else:
         assert server.kept == most and not sent.result().accepted
+    bench.close()
+
+
+def set_clock(bench, seconds):
+    """Publish a simulated time, until the control node has it."""
+    if not hasattr(bench, 'clock'):
+        bench.clock = bench.node.create_publisher(Clock, '/clock', 10)
+        assert bench.until(bench.clock.get_subscription_count)
+    bench.clock.publish(Clock(clock=stamp(seconds)))
+    assert bench.until(lambda: bench.control.get_clock().now().nanoseconds == seconds * 10**9)
+
+
+def test_results_do_not_stay_for_ever_when_the_clock_is_set_back(monkeypatch):
+    """By the clock of the node they would be kept until it is 1000001 s again."""
+    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', 1)
+    bench = Bench(state_timeout=60.0, use_sim_time=True)
+    client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
+    assert bench.until(client.server_is_ready)
+    server = bench.control._motion._action._server
+    set_clock(bench, 1_000_000)
+    sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory(
+        count=2, joint='elbow')))
+    assert bench.until(sent.done) and sent.result().accepted
+    set_clock(bench, 10)
+    assert bench.until(lambda: server.kept == 0, patience=20.0)
+    bench.close()
+
+
+def test_goals_are_cancelled_up_to_a_time_of_the_clock_of_the_node():
+    bench = Bench(state_timeout=60.0, use_sim_time=True)
+    action = 'control/follow_joint_trajectory'
+    client = ActionClient(bench.node, FollowJointTrajectory, action)
+    cancel = bench.node.create_client(CancelGoal, f'{action}/_action/cancel_goal')
+    assert bench.until(lambda: client.server_is_ready() and cancel.service_is_ready())
+    set_clock(bench, 100)
+    answer_states(bench, 10_000, 2)
+    sent = client.send_goal_async(FollowJointTrajectory.Goal(trajectory=trajectory(
+        count=2, span=50.0)))
+    assert bench.until(sent.done) and sent.result().accepted
+    result = sent.result().get_result_async()
+    set_clock(bench, 200)
+    for at, cancelled in ((99, 0), (101, 1)):       # before the goal was sent, and after it
+        request = CancelGoal.Request()
+        request.goal_info.stamp = stamp(at)
+        answer = cancel.call_async(request)
+        assert bench.until(answer.done)
+        assert len(answer.result().goals_canceling) == cancelled
+    assert bench.until(result.done) and result.result().status == 5      # cancelled
     bench.close()

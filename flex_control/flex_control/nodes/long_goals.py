@@ -19,6 +19,7 @@ not found, all goals do.
 from __future__ import annotations
 
 import ctypes
+from collections import deque
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -26,15 +27,19 @@ from typing import Any, NamedTuple
 import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer
+from rclpy.clock import Clock
+from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
 from flex_control.errors import ControlError
 from flex_control.trajectories.trajectory_points import TrajectoryPoints, with_one_point
+from flex_ros.clock import steady_clock
 from flex_ros.polled_subscription import LIBRARIES, Serialized
 
 REQUEST = FollowJointTrajectory.Impl.SendGoalService.Request
 LONG = 20_000          # bytes of a goal that is not converted as usual: about 150 points
 GOAL_ID = 16           # bytes before the goal in a request
+MOST_ANSWERED = 100    # times of goals that are remembered; few goals wait or are followed
 
 
 class LongGoal(NamedTuple):
@@ -62,11 +67,33 @@ def long_request(data: bytes) -> LongRequest:
     return LongRequest(short.goal_id, LongGoal(short.goal, points))
 
 
-class LongGoalServer(ActionServer):
-    """An action server whose goals are LongGoal if they are long."""
+class SteadyNode:
+    """A node for rcl, whose clock is one that nobody sets."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(self, node: Node) -> None:
+        self._node, self._clock = node, steady_clock()
+
+    def get_clock(self) -> Clock:
+        return self._clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+
+class LongGoalServer(ActionServer):
+    """An action server whose goals are LongGoal if they are long, and whose results are kept for
+    `result_timeout` s of steady time.
+
+    By the clock of the node, the result of a goal that came before the clock was set back would
+    be kept until the clock is there again: for ever, if it was a wrong clock.
+    """
+
+    def __init__(self, node: Node, *arguments: Any, **options: Any) -> None:
+        steady = SteadyNode(node)
+        super().__init__(steady, *arguments, **options)
+        self._node, self._steady_clock = node, steady.get_clock()
+        # Times (ns) at which goals were answered, by the clock of the node and the steady one.
+        self._answered: deque[tuple[int, int]] = deque(maxlen=MOST_ANSWERED)
         self._converter = converter()
         if self._converter is not None:
             real = self._action_type
@@ -84,6 +111,22 @@ class LongGoalServer(ActionServer):
         goal can have megabytes."""
         await super()._execute_goal(execute_callback, goal_handle)
         goal_handle._goal_request = None
+
+    async def _execute_goal_request(self, request_header_and_message: Any) -> None:
+        now = self._node.get_clock().now().nanoseconds
+        await super()._execute_goal_request(request_header_and_message)
+        self._answered.append((now, self._steady_clock.now().nanoseconds))
+
+    async def _execute_cancel_request(self, request_header_and_message: Any) -> None:
+        """A request to cancel all goals up to a time names that by the clock of the node: cancel
+        what came up to the last goal that was answered by then, and what came before."""
+        time = request_header_and_message[1].goal_info.stamp
+        if time.sec or time.nanosec:
+            limit = time.sec * 10**9 + time.nanosec
+            steady = max((at for stamp_ns, at in self._answered if stamp_ns <= limit),
+                         default=1)         # zero would be no time, and with it all goals
+            time.sec, time.nanosec = divmod(steady, 10**9)
+        await super()._execute_cancel_request(request_header_and_message)
 
     @property
     def kept(self) -> int:

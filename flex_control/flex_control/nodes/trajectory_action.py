@@ -36,8 +36,8 @@ from flex_ros.message_guard import shortened
 CANCELLED = 'cancelled'
 MISSED = PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED
 # rclpy keeps results for 15 min and lists all of them in each status message: a client that sends
-# ten goals a second would fill memory and network. They stay longer where the clock stands still.
-RESULT_KEPT = 60       # s, by the node's clock
+# ten goals a second would fill memory and network.
+RESULT_KEPT = 60       # s, of steady time
 MOST_KEPT = 1000
 Begun = Callable[[GoalMonitor | GoalError], None]
 
@@ -102,8 +102,8 @@ class TrajectoryAction:
             return GoalResponse.ACCEPT
         self.refused += 1
         self._logger.warning(f'goal rejected: the results of {MOST_KEPT} goals are kept, each '
-                             f'until {RESULT_KEPT} s after its goal was sent, by the clock of '
-                             'this node', throttle_duration_sec=1.0)
+                             f'until {RESULT_KEPT} s after its goal was sent',
+                             throttle_duration_sec=1.0)
         return GoalResponse.REJECT
 
     async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
