@@ -1,6 +1,9 @@
 """A fixed sample of the message fuzzer, and that the fuzzer finds what it is made to find."""
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +71,43 @@ def test_callbacks_that_raise_and_that_hang_are_found(monkeypatch):
     assert len(found.findings) == 2 and 'did not return' in found.findings[0]
 
 
+def test_a_signal_ends_the_fuzzer_after_the_message_that_is_handled(monkeypatch):
+    handled = []
+
+    def told_to_end(data):
+        handled.append(data)
+        if len(handled) == 5:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return True
+    monkeypatch.setattr(messages, 'came', [])
+    before = signal.signal(signal.SIGTERM, messages.end)
+    try:
+        found = messages.fuzz(*fake_target(told_to_end), 'fake: topic fake', 100, 1)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert found.sent == len(handled) == 5 and found.findings == []
+    assert messages.came == [signal.SIGTERM]
+
+
+@pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_is_not_a_finding(number):
+    """rclpy's own handlers would invalidate the context, and each later message would fail."""
+    fuzzer = subprocess.Popen(
+        [sys.executable, '-u', str(FUZZ / 'messages.py'), '--count', '10000000', '--only',
+         'simulator: topic joint_commands'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True)
+    try:
+        assert fuzzer.stdout.readline().startswith('seed 0')
+        time.sleep(4.0)          # it sends messages by now, unless the machine is very busy
+        fuzzer.send_signal(number)
+        text = fuzzer.communicate(timeout=60.0)[0]
+    finally:
+        fuzzer.kill()
+        fuzzer.wait()
+    assert fuzzer.returncode == 128 + number, text
+    assert ' messages, 0 findings' in text and text.endswith(f'ended by {number.name}\n')
+
+
 def test_numbers_that_are_not_finite_are_findings():
     message_targets.finite('state', [1.0], np.zeros(3))
     with pytest.raises(message_targets.NotFinite, match='state: expected finite numbers'):
@@ -100,32 +140,6 @@ def test_messages_are_serialised_as_rclpy_does(kind):
             continue
         assert deserialize_message(serialize(message), kind) == deserialize_message(
             expected, kind) or 'nan' in str(message)
-
-
-def test_growth_of_memory_is_that_of_the_settled_part():
-    flat = [(float(t), 200.0 if t < 30 else 250.0) for t in range(100)]
-    slope, grown = soak.growth(flat)
-    assert abs(slope) < 1e-6 and abs(grown) < 1e-6
-    slope, grown = soak.growth([(float(t), 250.0 + 0.5 * t) for t in range(100)])
-    assert np.isclose(slope, 1800.0) and np.isclose(grown, 0.5 * 69.0)
-
-
-def test_a_leak_is_told_from_what_settles():
-    """An hour, 10 messages a second to each input, a sample every 5 s, noise of an allocator."""
-    times = np.arange(0.0, 3600.0, 5.0)
-    noise = 0.3 * np.random.default_rng(1).random(len(times))
-
-    def bytes_a_message(sizes):
-        return 2**20 / 10.0 * soak.steady_growth(list(zip(times, sizes + noise)))
-
-    for size in (1024.0, 200.0):       # bytes that are lost with each message to one input
-        leak = bytes_a_message(250.0 + times * 10.0 * size / 2**20)
-        assert np.isclose(leak, size, rtol=0.1) and leak > soak.LEAK
-    settled = 250.0 + 20.0 * (1.0 - np.exp(-times / 400.0))
-    step = np.where(times > 2700.0, 3.0, 0.0)       # one more arena or two
-    assert bytes_a_message(settled) < 0.5 * soak.LEAK
-    assert bytes_a_message(settled + step) < soak.LEAK
-    assert np.isnan(soak.steady_growth([(t, 250.0) for t in times[:300]]))
 
 
 def test_the_longest_message_is_longer_than_mutations_make_them():

@@ -20,6 +20,7 @@ import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import CancelResponse
 from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
@@ -494,7 +495,8 @@ def started(scenario: str) -> Iterator[Target]:
     """A scenario with its nodes, ready for messages."""
     make, parameters = SCENARIOS[scenario]
     rclpy.init(args=['--ros-args', '--log-level', 'fatal',
-                     *(part for one in parameters for part in ('-p', one))])
+                     *(part for one in parameters for part in ('-p', one))],
+               signal_handler_options=SignalHandlerOptions.NO)      # messages.py has its own
     take, polled_subscription.take = polled_subscription.take, fake_take
     try:
         target = make()
