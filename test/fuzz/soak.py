@@ -7,18 +7,27 @@ processes of their own. Each of their inputs gets mutated messages through the m
 a second. At the end every node must be alive and report on /diagnostics, and its memory must be
 flat.
 
-What flat means. A reader or writer of Fast DDS keeps a buffer for each message that its queue can
-hold, and a buffer stays as long as the longest message that was ever in it. So garbage of random
-length makes memory grow for hours, ever slower, without a leak: heaptrack found the largest part
-of the growth of three nodes there. The soak therefore begins with bursts of the longest garbage to
-every input. What is left to settle are the 1000 lines of /rosout that a node keeps for late
-readers, and the allocators. From SETTLED of the time on a node may grow by GROWTH; and over the
-second half, if that is long enough to tell, by LEAK for each message to one input, in the median
-of its parts: a single step of an allocator does not count there, but what is lost with each
-message does. A leak of 1 kB a message, 36 MB in an hour, fails both, one of 0.2 kB the second.
+What flat means. Two quantities of each node are sampled every 5 s (memory_growth.py):
 
-`--release-buffers` has Fast DDS free each buffer when its message is done, so that what grows is a
-leak of a node or of an allocator. It changes the middleware only, not the nodes.
+- Resident pages, which a user sees. They hold free blocks between those in use, and drift by
+  megabytes in an hour though nothing is lost. From SETTLED of the time on they may grow by GROWTH:
+  that finds large leaks only, 0.3 kB a message and more in an hour.
+- Bytes in use, which malloc has given out and not got back, after a collection of Python's garbage
+  and with the objects of Python in them. They do not see fragmentation, and repeat to some kB.
+  From SETTLED of the time on they may grow by GROWTH too; and over the second half, if that is
+  long enough to tell, by LEAK for each message to one input. That is the test for leaks. It cannot
+  tell a leak below LEAK from a bounded store that is still being filled.
+
+The nodes have bounded stores, which fill at first: a buffer of Fast DDS for each message that the
+queue of a reader or writer can hold, which stays as long as the longest message that was ever in
+it; 1000 lines of /rosout for late readers; the results of goals for 60 s. The soak therefore
+begins with bursts of the longest garbage to every input. `--release-buffers` has Fast DDS free
+each buffer when its message is done, so that what grows is the node's own. It changes the
+middleware only, not the nodes. `--types` shows of which types of Python objects there are more at
+the end than at half time: where to look if a node leaks.
+
+So that the measure is true, the nodes run with PYTHONMALLOC=malloc and without the caches that
+glibc has for each thread; that takes a few per cent of time, and needs glibc 2.33 or newer.
 """
 from __future__ import annotations
 
@@ -40,6 +49,17 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.srv import QueryTrajectoryState
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
+from memory_growth import (
+    SETTLED,
+    Sizes,
+    at_shares,
+    grown_types,
+    growth,
+    in_use,
+    probed_environment,
+    resident,
+    steady_growth,
+)
 from message_mutations import Mutator, longest
 from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
@@ -111,11 +131,8 @@ SendGoal = FollowJointTrajectory.Impl.SendGoalService
 GOALS = 'control/follow_joint_trajectory/_action/send_goal'
 PROGRESS = 300.0       # s between two lines about it
 SAMPLE = 5.0           # s between two looks at the memory
-SETTLED = 0.3          # of the time, after which memory must not grow
-GROWTH = 8.0           # MB that a node may grow from then on, for caches and fragmentation
+GROWTH = 8.0           # MB that a node may grow once settled, for caches and fragmentation
 LEAK = 100.0           # bytes a message to one input, that a node may grow in the second half
-PARTS = 6              # of the second half
-TELLING = 900.0        # s of a second half from which on that can be told from noise
 BURST = 15             # messages, more than the queue of any input holds
 BURSTS = 3
 TRIES = 100            # drawings of a message that can be sent
@@ -127,10 +144,12 @@ SILENT = 30.0          # s without a status after which a node counts as hung
 class Graph:
     """The processes of the nodes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, types: bool = False) -> None:
+        self._folder, self._types = folder, types
         self.logs = {name: folder / f'{name}.log' for name in NODES}
         self.processes = {name: self._start(name) for name in NODES}
-        self.sizes: dict[str, list[tuple[float, float]]] = {name: [] for name in NODES}
+        self.sizes: dict[str, Sizes] = {name: [] for name in NODES}
+        self.began = 0.0        # s, monotonic, of the garbage
 
     def _start(self, name: str) -> subprocess.Popen:
         module, parameters = NODES[name]
@@ -139,19 +158,26 @@ class Graph:
             words += ['-r', one]
         with self.logs[name].open('w') as log:
             return subprocess.Popen([sys.executable, '-m', module, '--ros-args', *words],
-                                    stdout=log, stderr=log, start_new_session=True)
+                                    stdout=log, stderr=log, start_new_session=True,
+                                    env=probed_environment(self._folder, self._types))
 
     def dead(self) -> list[str]:
         """Names of the nodes that have ended."""
         return [name for name, process in self.processes.items() if process.poll() is not None]
 
-    def measure(self, now: float) -> None:
+    def measure(self) -> None:
         for name, process in self.processes.items():
-            try:
-                pages = int(Path(f'/proc/{process.pid}/statm').read_text().split()[1])
-            except OSError:
-                continue
-            self.sizes[name].append((now, pages * os.sysconf('SC_PAGE_SIZE') / 2**20))
+            self.sizes[name].append((time.monotonic() - self.began, resident(process.pid)))
+
+    def in_use(self, name: str) -> Sizes:
+        """Time (s) and bytes in use (MB) since the garbage began."""
+        return in_use(self._probed(name), self.began)
+
+    def grown_types(self, name: str) -> list[tuple[str, int]]:
+        return grown_types(self._probed(name)) if self._types else []
+
+    def _probed(self, name: str) -> Path:
+        return self._folder / str(self.processes[name].pid)
 
     def end(self) -> None:
         for process in self.processes.values():
@@ -288,58 +314,34 @@ def quits(request: Any) -> bool:
     return isinstance(request, SetSimulationState.Request) and request.state.state == QUIT
 
 
-def growth(sizes: list[tuple[float, float]]) -> tuple[float, float]:
-    """Of what comes after SETTLED of the time: slope (MB/h) and growth (MB) by its line."""
-    times, values = np.array(sizes).T
-    late = times >= times[0] + SETTLED * (times[-1] - times[0])
-    if late.sum() < 3:
-        return 0.0, 0.0
-    slope = float(np.polyfit(times[late], values[late], 1)[0])
-    return 3600.0 * slope, slope * float(times[late][-1] - times[late][0])
-
-
-def steady_growth(sizes: list[tuple[float, float]]) -> float:
-    """MB/s over the second half: the median of the slopes of PARTS of it; nan if it is too
-    short."""
-    times, values = np.array(sizes).T
-    half = times >= 0.5 * (times[0] + times[-1])
-    times, values = times[half], values[half]
-    if times[-1] - times[0] < TELLING:
-        return float('nan')
-    return float(np.median([np.polyfit(*part, 1)[0] for part in zip(
-        np.array_split(times, PARTS), np.array_split(values, PARTS))]))
-
-
-def at_minutes(sizes: list[tuple[float, float]]) -> str:
-    """The memory (MB) when it has settled, at the half, at three quarters and at the end."""
-    times, values = np.array(sizes).T
-    shares = np.array([SETTLED, 0.5, 0.75, 1.0])
-    found = values[np.searchsorted(times, shares * times[-1]).clip(max=len(times) - 1)]
-    return ' '.join(f'{value:7.1f}' for value in found)
-
-
 def report(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
     """Print what happened; the problems."""
     problems = [f'{name} ended with code {graph.processes[name].returncode}: '
                 f'{graph.logs[name].read_text()[-500:]}' for name in graph.dead()]
     counts = list(garbage.sent.values())
+    rate = min(counts) / seconds
     print(f'{seconds:.0f} s, {sum(counts)} messages to {len(counts)} inputs, at least '
-          f'{min(counts)} to each ({min(counts) / seconds:.2f} a second); the simulator was reset '
+          f'{min(counts)} to each ({rate:.2f} a second); the simulator was reset '
           f'{garbage.repairs} times')
-    print(f'{"node":16} {"MB at first":>11}, {SETTLED:.0%}, 50%, 75%, 100% of the time; '
-          'MB grown from then on; bytes a message; undecodable')
-    for name, sizes in graph.sizes.items():
-        slope, grown = growth(sizes)
-        lost = 2**20 * steady_growth(sizes) / (min(counts) / seconds)
+    print(f'MB at first, {SETTLED:.0%}, 50%, 75%, 100% of the time; MB grown from {SETTLED:.0%} '
+          'on; bytes a message in the second half')
+    for name in NODES:
         heard, status = garbage.statuses.get(name, (0.0, DiagnosticStatus()))
         values = {one.key: one.value for one in status.values}
-        print(f'{name:16} {sizes[0][1]:11.1f} {at_minutes(sizes)} {grown:6.2f} {lost:6.0f} '
-              f'{values.get("undecodable messages", "?"):>11}')
-        if lost > LEAK:
-            problems.append(f'{name} grew by {lost:.0f} bytes for each message to one input in '
-                            f'the second half, where {LEAK:.0f} would be flat')
-        if grown > GROWTH:
-            problems.append(f'{name} grew by {grown:.1f} MB, {slope:.1f} MB/h')
+        print(f'{name}: {values.get("undecodable messages", "?")} undecodable messages')
+        for what, sizes in (('resident', graph.sizes[name]), ('in use', graph.in_use(name))):
+            if not sizes:
+                problems.append(f'{name} has not told how much memory is {what}')
+                continue
+            grown, lost = growth(sizes), 2**20 * steady_growth(sizes) / rate
+            print(f'  {what:8} {sizes[0][1]:8.2f} {at_shares(sizes)} {grown:7.3f} {lost:7.1f}')
+            if what == 'in use' and lost > LEAK:
+                problems.append(f'{name}: bytes in use grew by {lost:.0f} for each message to one '
+                                f'input in the second half, where {LEAK:.0f} would be flat')
+            if grown > GROWTH:
+                problems.append(f'{name}: {what} memory grew by {grown:.1f} MB')
+        for kind, number in graph.grown_types(name):
+            print(f'  {number:+7} {kind}')
         if time.monotonic() - heard > SILENT:
             problems.append(f'{name} has been silent on /diagnostics for '
                             f'{time.monotonic() - heard:.0f} s')
@@ -363,6 +365,8 @@ def main(words: list[str]) -> int:
     parser.add_argument('--keep', default='', help='folder for the logs; else they are removed')
     parser.add_argument('--release-buffers', action='store_true',
                         help='Fast DDS frees the buffer of each message')
+    parser.add_argument('--types', action='store_true',
+                        help='show of which types of objects there are more than at half time')
     given = parser.parse_args(words)
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(1, 101)))
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -372,7 +376,7 @@ def main(words: list[str]) -> int:
         if given.release_buffers:
             release_buffers(Path(folder, 'buffers.xml'))
         os.chdir(folder)                     # recordings that are asked for go here
-        graph = Graph(place.absolute())
+        graph = Graph(place.absolute(), given.types)
         rclpy.init()
         garbage = Garbage(given.seed, given.rate)
         try:
@@ -402,19 +406,20 @@ def run(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
         while time.monotonic() < pause and not graph.dead():
             executor.spin_once(timeout_sec=0.1)
     garbage.begin()
-    began = look = told = time.monotonic()
+    began = graph.began = look = told = time.monotonic()
     while time.monotonic() - began < seconds and not graph.dead():
         executor.spin_once(timeout_sec=0.1)
         if time.monotonic() >= look:
             look += SAMPLE
-            graph.measure(time.monotonic() - began)
+            graph.measure()
         if time.monotonic() >= told:
             told += PROGRESS
-            sizes = ', '.join(f'{name} {of[-1][1]:.1f}' for name, of in graph.sizes.items() if of)
+            sizes = ', '.join(f'{name} {of[-1][1]:.2f}' for name in NODES
+                              if (of := graph.in_use(name)))
             spent = time.monotonic() - began
             print(f'after {spent / 60.0:.0f} min, at least '
                   f'{min(garbage.sent.values()) / max(spent, 1.0):.1f} messages a second to each '
-                  f'input, MB: {sizes}', flush=True)
+                  f'input, MB in use: {sizes}', flush=True)
     return report(graph, garbage, time.monotonic() - began)
 
 
