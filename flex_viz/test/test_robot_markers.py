@@ -9,6 +9,7 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 """Markers of a bent robot: stable names, the right places and colours, and fast."""
+import gc
 import time
 from collections import Counter
 
@@ -21,6 +22,7 @@ from visualization_msgs.msg import MarkerArray
 from flex_description import load_robot
 from flex_description.math import quaternion_from_rotation
 from flex_dynamics import DynamicsError, Model
+from flex_ros.cdr import encoding
 from flex_viz.geometry.colours import DIVERGING, ColourRange, rgb, rounded_up, value_text
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.wrench_arrows import AppliedWrench
@@ -303,3 +305,23 @@ def test_an_exaggerated_state_of_largest_amplitudes_is_drawn(arm, size):
     markers = RobotMarkers(arm, Options(exaggeration=1e3)).at(0.1, np.full(arm.n, size))
     assert markers and serialize_message(deserialize_message(
         marker_array(markers, 'world', 0, 1.0), MarkerArray))
+
+
+def test_pictures_leave_nothing_behind(arm, bent):
+    """Of many ranges of the colours, and of texts that differ from picture to picture."""
+    drawing = RobotMarkers(arm, Options(gauges=True))
+
+    def draw(at):
+        q = np.concatenate((bent[:4], bent[4:] * 10.0 ** (0.1 * at - 6.0)))
+        marker_array(drawing.at(1000.0 * at, q, [PUSH]), 'base', 0, 1.0)
+
+    def left():
+        gc.collect()
+        return (encoding.text.cache_info().currsize,
+                sum(isinstance(one, marker_types.Marker) for one in gc.get_objects()))
+
+    draw(0)
+    before = left()
+    for at in range(100):
+        draw(at)
+    assert left() == before

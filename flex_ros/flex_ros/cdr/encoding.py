@@ -22,8 +22,12 @@ PADS = [bytes(count) for count in range(8)]
 COUNT, TIME = struct.Struct('<I'), struct.Struct('<iI')
 
 
-@lru_cache(4096)
-def text(value: str) -> bytes:
+def changing_text(value: str) -> bytes:
     """A string, and the gap behind it: all that follows one begins at a multiple of four."""
     raw = value.encode() + b'\0'
     return COUNT.pack(len(raw)) + raw + PADS[-len(raw) % 4]
+
+
+# For names, which come again in each message. Texts that change would fill the cache with what
+# nobody asks for again.
+text = lru_cache(4096)(changing_text)

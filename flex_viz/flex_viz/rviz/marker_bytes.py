@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from flex_ros.cdr.encoding import COUNT, LITTLE_ENDIAN, PADS, TIME, text
+from flex_ros.cdr.encoding import COUNT, LITTLE_ENDIAN, PADS, TIME, changing_text, text
 from flex_viz.rviz.marker import Marker
 
 NAMES = struct.Struct('<3i')
@@ -54,6 +54,6 @@ def marker_array(markers: Sequence[Marker], frame: str, stamp_ns: int,
                           *span, 0)
         _rows(out, marker.points, '<f8')
         _rows(out, marker.colours, '<f4')
-        out += NO_TEXTURE + text(marker.text) + text(marker.mesh) + NO_FILE
+        out += NO_TEXTURE + changing_text(marker.text) + text(marker.mesh) + NO_FILE
         out.append(bool(marker.mesh) and not any(marker.colour))      # mesh_use_embedded_materials
     return LITTLE_ENDIAN + bytes(out)

@@ -100,7 +100,8 @@ class RobotMarkers:
         self.model.pose(np.zeros(self.model.n), tip)      # raises if the frame is unknown
         self.tip = tip
         self._options = options
-        self._legends: dict[float, list[Marker]] = {}      # by the end of the scale
+        self._legend_top: float | None = None      # end of the scale that is drawn
+        self._legend_markers: list[Marker] = []
         self._range = ColourRange(options.coloured_by, options.top)
         self._tip_path = TipPath(options.path)
 
@@ -125,9 +126,9 @@ class RobotMarkers:
         markers += self._path(time, drawn)
         markers += self._gauge_markers(q, drawn, bent, top)
         markers += self._wrench_markers(drawn, wrenches)
-        if top not in self._legends:
-            self._legends[top] = self._legend(top)
-        markers += self._legends[top]
+        if top != self._legend_top:
+            self._legend_top, self._legend_markers = top, self._legend(top)
+        markers += self._legend_markers
         return markers
 
     def _ghost(self, q: np.ndarray) -> list[Marker]:
