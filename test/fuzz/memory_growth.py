@@ -9,9 +9,7 @@ Two quantities of each node are looked at (MB):
 """
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +21,11 @@ TELLING = 900.0        # s of a second half from which on growth can be told fro
 Sizes = list[tuple[float, float]]      # time (s), memory (MB)
 
 
-def probed_environment(folder: Path, types: bool) -> dict[str, str]:
+def probed_environment(folder: Path) -> dict[str, str]:
     """The environment of a node that writes its bytes in use to `folder`."""
     path = os.pathsep.join(filter(None, (str(PROBE), os.environ.get('PYTHONPATH', ''))))
     return {**os.environ, 'PYTHONPATH': path, 'SOAK_MEMORY': str(folder),
-            'PYTHONMALLOC': 'malloc', 'GLIBC_TUNABLES': 'glibc.malloc.tcache_count=0',
-            **({'SOAK_TYPES': '1'} if types else {})}
+            'PYTHONMALLOC': 'malloc', 'GLIBC_TUNABLES': 'glibc.malloc.tcache_count=0'}
 
 
 def resident(pid: int) -> float:
@@ -44,18 +41,9 @@ def in_use(file: Path, began: float) -> Sizes:
     """What a probe has written from the time `began` (s, monotonic) on; times are after that."""
     if not file.exists():
         return []
-    lines = [line.split(' ', 2) for line in file.read_text().splitlines()]
+    lines = [line.split() for line in file.read_text().splitlines()]
     return [(float(line[0]) - began, int(line[1]) / 2**20) for line in lines
-            if len(line) > 1 and float(line[0]) >= began]
-
-
-def grown_types(file: Path, most: int = 12) -> list[tuple[str, int]]:
-    """The types of which there are more objects at the end than at half time, with how many."""
-    lines = [line.split(' ', 2) for line in file.read_text().splitlines()]
-    counts = [Counter(json.loads(line[2])) for line in lines if len(line) > 2]
-    if len(counts) < 2:
-        return []
-    return (counts[-1] - counts[len(counts) // 2]).most_common(most)
+            if len(line) == 2 and float(line[0]) >= began]
 
 
 def growth(sizes: Sizes) -> float:

@@ -23,8 +23,7 @@ queue of a reader or writer can hold, which stays as long as the longest message
 it; 1000 lines of /rosout for late readers; the results of goals for 60 s. The soak therefore
 begins with bursts of the longest garbage to every input. `--release-buffers` has Fast DDS free
 each buffer when its message is done, so that what grows is the node's own. It changes the
-middleware only, not the nodes. `--types` shows of which types of Python objects there are more at
-the end than at half time: where to look if a node leaks.
+middleware only, not the nodes.
 
 So that the measure is true, the nodes run with PYTHONMALLOC=malloc and without the caches that
 glibc has for each thread; that takes a few per cent of time, and needs glibc 2.33 or newer.
@@ -53,7 +52,6 @@ from memory_growth import (
     SETTLED,
     Sizes,
     at_shares,
-    grown_types,
     growth,
     in_use,
     probed_environment,
@@ -144,8 +142,8 @@ SILENT = 30.0          # s without a status after which a node counts as hung
 class Graph:
     """The processes of the nodes."""
 
-    def __init__(self, folder: Path, types: bool = False) -> None:
-        self._folder, self._types = folder, types
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self.logs = {name: folder / f'{name}.log' for name in NODES}
         self.processes = {name: self._start(name) for name in NODES}
         self.sizes: dict[str, Sizes] = {name: [] for name in NODES}
@@ -159,7 +157,7 @@ class Graph:
         with self.logs[name].open('w') as log:
             return subprocess.Popen([sys.executable, '-m', module, '--ros-args', *words],
                                     stdout=log, stderr=log, start_new_session=True,
-                                    env=probed_environment(self._folder, self._types))
+                                    env=probed_environment(self._folder))
 
     def dead(self) -> list[str]:
         """Names of the nodes that have ended."""
@@ -172,9 +170,6 @@ class Graph:
     def in_use(self, name: str) -> Sizes:
         """Time (s) and bytes in use (MB) since the garbage began."""
         return in_use(self._probed(name), self.began)
-
-    def grown_types(self, name: str) -> list[tuple[str, int]]:
-        return grown_types(self._probed(name)) if self._types else []
 
     def _probed(self, name: str) -> Path:
         return self._folder / str(self.processes[name].pid)
@@ -340,8 +335,6 @@ def report(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
                                 f'input in the second half, where {LEAK:.0f} would be flat')
             if grown > GROWTH:
                 problems.append(f'{name}: {what} memory grew by {grown:.1f} MB')
-        for kind, number in graph.grown_types(name):
-            print(f'  {number:+7} {kind}')
         if time.monotonic() - heard > SILENT:
             problems.append(f'{name} has been silent on /diagnostics for '
                             f'{time.monotonic() - heard:.0f} s')
@@ -365,8 +358,6 @@ def main(words: list[str]) -> int:
     parser.add_argument('--keep', default='', help='folder for the logs; else they are removed')
     parser.add_argument('--release-buffers', action='store_true',
                         help='Fast DDS frees the buffer of each message')
-    parser.add_argument('--types', action='store_true',
-                        help='show of which types of objects there are more than at half time')
     given = parser.parse_args(words)
     os.environ.setdefault('ROS_DOMAIN_ID', str(random.randrange(1, 101)))
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -376,7 +367,7 @@ def main(words: list[str]) -> int:
         if given.release_buffers:
             release_buffers(Path(folder, 'buffers.xml'))
         os.chdir(folder)                     # recordings that are asked for go here
-        graph = Graph(place.absolute(), given.types)
+        graph = Graph(place.absolute())
         rclpy.init()
         garbage = Garbage(given.seed, given.rate)
         try:
