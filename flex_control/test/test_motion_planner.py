@@ -9,11 +9,13 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 """Motions planned beside a control loop, without ROS."""
+import time
+
 import numpy as np
 import pytest
 
 from flex_control import ControlLoop, MotionLimits, SetPoints, Shaped, make_controller
-from flex_control.loop.motion_planner import MotionPlanner
+from flex_control.loop.motion_planner import FIRST_STATE, MotionPlanner
 from flex_control.loop.planning import AT_ONCE, DELAY, DELAY_PER_POINT
 from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader
 from flex_control.trajectories import Prepared
@@ -76,11 +78,49 @@ def test_a_short_motion_begins_at_once_from_the_present_reference(rig):
     assert abs(wanted[-1] - 0.6) < 1e-9
 
 
-def test_no_motion_without_a_state_or_while_blocked(rig):
+def test_a_motion_waits_for_the_first_state(rig):
     rig.begin([0.6])
-    assert isinstance(rig.outcome, GoalError) and 'no state has come yet' in str(rig.outcome)
-    rig.states(1)
+    rig.planner.go_on()
+    assert rig.outcome is None and rig.planner.waits
+    wanted = rig.states(501)
+    assert not rig.planner.waits and wanted[0] == 0.4 and abs(wanted[-1] - 0.6) < 1e-9
+
+
+def test_a_long_motion_waits_for_the_first_state(rig):
+    rig.begin(np.linspace(0.41, 0.6, AT_ONCE + 50))
+    assert abs(rig.states(700)[-1] - 0.6) < 1e-9
+
+
+def test_a_motion_does_not_wait_for_the_first_state_for_ever(rig, monkeypatch):
+    rig.begin([0.6])
+    now = time.monotonic()
+    monkeypatch.setattr(time, 'monotonic', lambda: now + FIRST_STATE + 0.1)
+    rig.planner.go_on()
+    assert isinstance(rig.outcome, GoalError) and not rig.planner.waits
+    assert str(rig.outcome) == ('no state has come for 10 s: expected flex_state or '
+                                'joint_states')
+    assert np.allclose(rig.states(20), 0.4)
+
+
+@pytest.mark.parametrize('end, why', [
+    (lambda rig: rig.planner.forget('cancelled'), 'cancelled'),
+    (lambda rig: rig.planner.stop(0.1), 'the motion was stopped'),
+    (lambda rig: rig.begin([0.3]), 'another motion took its place')])
+def test_a_motion_that_waits_can_be_ended(rig, end, why):
+    first = []
+    rig.planner.begin(TrajectoryPoints(tuple(NAMES), 0.0, np.ones(1), np.array([[0.6]]), None,
+                                       None, None), first.append)
+    end(rig)
+    assert str(first[0]) == why
+    assert abs(rig.states(501)[-1] - (0.3 if 'place' in why else 0.4)) < 1e-9
+
+
+def test_no_motion_while_blocked(rig):
     rig.planner.blocked = 'the arm is unplugged'
+    rig.begin([0.6])
+    assert str(rig.outcome) == 'no motion now: the arm is unplugged'
+    rig.states(1)
+    rig.outcome = None
     rig.begin([0.6])
     assert str(rig.outcome) == 'no motion now: the arm is unplugged'
 

@@ -16,6 +16,8 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.srv import SetSimulationState, StepSimulation
 
 SIM = Path(__file__).resolve().parents[2] / 'flex_bringup' / 'launch' / 'sim.launch.py'
 NODES = ('simulator', 'dynamics', 'control', 'state_publisher')
@@ -148,6 +150,31 @@ class Parameters:
     def _reason(result: Any) -> str:
         assert result.successful or result.reason
         return result.reason if not result.successful else ''
+
+
+class Simulation:
+    """Stops the time of a simulator, so that nothing moves while the test makes up its mind."""
+
+    def __init__(self, graph: Listener, simulator: str = 'simulator') -> None:
+        self._graph, self._simulator = graph, simulator
+
+    def pause(self) -> None:
+        self._set(SimulationState.STATE_PAUSED)
+
+    def play(self) -> None:
+        self._set(SimulationState.STATE_PLAYING)
+
+    def step(self, periods: int) -> None:
+        """Let so many periods of a paused simulator pass."""
+        result = self._graph.call(StepSimulation, f'{self._simulator}/step_simulation',
+                                  StepSimulation.Request(steps=periods)).result
+        assert result.result == Result.RESULT_OK, result.error_message
+
+    def _set(self, state: int) -> None:
+        result = self._graph.call(
+            SetSimulationState, f'{self._simulator}/set_simulation_state',
+            SetSimulationState.Request(state=SimulationState(state=state))).result
+        assert result.result == Result.RESULT_OK, result.error_message
 
 
 def seconds(stamp: Any) -> float:

@@ -155,7 +155,7 @@ class ProxyBench:
     def __init__(self, start: np.ndarray, **parameters: object) -> None:
         number = next(NUMBERS)
         self.name, self.action = f'shaping_proxy_{number}', f'/controller_{number}/{ACTION}'
-        given = {'robot': 'cibicik_arm', 'controller_action': self.action, 'server_timeout': 2.0,
+        given = {'robot': 'cibicik_arm', 'controller_action': self.action, 'server_timeout': 20.0,
                  'start_delay': 0.3, 'shaper_modes': 2, **parameters}
         rclpy.init(args=['--ros-args', '-r', f'shaping_proxy:__node:={self.name}', *(
             part for name, value in given.items()

@@ -3,9 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
 from control_bench import A_WHILE, MODEL, Bench, stamp
+from control_msgs.action import FollowJointTrajectory
 from foreign_package import ForeignPackage
+from rclpy.action import ActionClient
 from rclpy.parameter import Parameter
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 WEIGHT = """
 from flex_control import Controller
@@ -137,6 +142,31 @@ def test_the_own_model_needs_no_topic(bench):
     assert bench.state(1.0)
     terms = MODEL.terms(bench.q, np.zeros(MODEL.n))
     assert np.isclose(bench.effort, terms.g[0] + terms.M[0, 0])
+
+
+@pytest.mark.parametrize('bench', [{'terms_source': 'model'}], indirect=True)
+def test_a_goal_waits_for_the_first_state(bench):
+    """An action server is there before the robot is."""
+    client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
+    point = JointTrajectoryPoint(positions=[0.5], time_from_start=Duration(sec=1))
+    sent = []
+    try:
+        assert bench.until(client.server_is_ready)
+        for _ in range(2):
+            sent.append(client.send_goal_async(FollowJointTrajectory.Goal(
+                trajectory=JointTrajectory(joint_names=['joint1'], points=[point]))))
+            assert bench.until(sent[-1].done)
+        results = [one.result().get_result_async() for one in sent]
+        assert bench.until(results[0].done) and not results[1].done()
+        assert 'another motion took its place' in results[0].result().result.error_string
+        bench.q = MODEL.statics([0.5])[0]
+        assert bench.state(1.0) and bench.commands[-1].position[0] == 0.5
+        for tick in range(1, 22):
+            assert bench.state(1.0 + 0.05 * tick)
+        assert bench.until(results[1].done)
+        assert results[1].result().status == GoalStatus.STATUS_SUCCEEDED
+    finally:
+        client.destroy()
 
 
 @pytest.mark.parametrize('bench', [FREE], indirect=True)

@@ -8,6 +8,7 @@ import json
 import sys
 import time
 import unittest
+from contextlib import contextmanager
 from pathlib import Path
 
 import launch_testing
@@ -18,7 +19,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
-from graph import SIM, Listener
+from graph import SIM, Listener, Simulation
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
@@ -77,6 +78,7 @@ class MoveIt:
             [group[f'{limits}{joint}.max_{what}'] for joint in self.joints])
             for what in ('velocity', 'acceleration'))
         graph.listen(JointState, self._topic, QoSProfile(depth=1))
+        self._simulation = Simulation(graph, f'{space}/simulator')
         self._client = ActionClient(graph.node, FollowJointTrajectory, f'{space}/{self.action}')
         graph.until(self._client.server_is_ready, f'action server of {space}')
         self.rng = np.random.default_rng(len(self.joints))
@@ -87,9 +89,27 @@ class MoveIt:
     def state(self):
         """Measured positions, in the order of the controller's joints, and their stamp (s)."""
         message, = self._graph.next(self._topic)
+        return self._read(message)
+
+    def _read(self, message):
         where = dict(zip(message.name, message.position))
         stamp = message.header.stamp
         return np.array([where[joint] for joint in self.joints]), stamp.sec + 1e-9 * stamp.nanosec
+
+    @contextmanager
+    def paused(self):
+        """The robot stands still, however long it takes this process to plan."""
+        self._simulation.pause()
+        self._graph.still(self._topic)
+        yield
+        self._simulation.play()
+
+    def step(self, seconds):
+        """Let so much time pass for a paused robot."""
+        end = self.state()[1] + seconds
+        while self.state()[1] < end:
+            self._simulation.step(50)
+            self._graph.still(self._topic)
 
     def plan(self, change, scaling=1.0):
         """From the measured state, by way of a corner."""
@@ -124,7 +144,10 @@ class MoveIt:
         self._graph.until(lambda: self.state()[1] >= begin + seconds, f'{seconds} s of its time')
 
     def succeeds(self, planned, **how):
-        answer = self.result(self.send(planned, **how))
+        self.arrives(planned, self.send(planned, **how))
+
+    def arrives(self, planned, handle):
+        answer = self.result(handle)
         assert (answer.status, answer.result.error_code) == (
             GoalStatus.STATUS_SUCCEEDED, Result.SUCCESSFUL), answer.result.error_string
         end = planned.positions[-1]
@@ -185,11 +208,12 @@ class TestMoveIt(unittest.TestCase):
     def test_5_cancel_stops_the_arm(self, packages):
         for space in SPACES:
             robot = self.robot(space, packages)
-            planned = robot.plan(np.full(len(robot.joints), -0.4), scaling=0.2)
-            handle = robot.send(planned)
-            robot.wait(0.5)
-            future = handle.cancel_goal_async()
-            self.graph.until(future.done, 'the answer to a cancellation')
+            with robot.paused():
+                planned = robot.plan(np.full(len(robot.joints), -0.4), scaling=0.2)
+                handle = robot.send(planned)
+                robot.step(0.5)
+                future = handle.cancel_goal_async()
+                self.graph.until(future.done, 'the answer to a cancellation')
             assert robot.result(handle).status == GoalStatus.STATUS_CANCELED
             robot.wait(1.0)
             first = robot.state()[0]
@@ -200,9 +224,12 @@ class TestMoveIt(unittest.TestCase):
     def test_6_a_new_plan_in_mid_motion_takes_over(self, packages):
         for space in SPACES:
             robot = self.robot(space, packages)
-            old = robot.send(robot.plan(np.full(len(robot.joints), 0.4), scaling=0.2))
-            robot.wait(0.5)
-            robot.succeeds(robot.plan(np.full(len(robot.joints), -0.2)))
+            with robot.paused():
+                old = robot.send(robot.plan(np.full(len(robot.joints), 0.4), scaling=0.2))
+                robot.step(0.5)
+                planned = robot.plan(np.full(len(robot.joints), -0.2))
+                new = robot.send(planned)
+            robot.arrives(planned, new)
             answer = robot.result(old)
             assert answer.status == GoalStatus.STATUS_ABORTED
             assert 'another goal took its place' in answer.result.error_string

@@ -9,6 +9,7 @@ import rclpy
 from builtin_interfaces.msg import Time
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 
 from flex_control.nodes.observer import Observer
@@ -22,6 +23,7 @@ SENSORS = Sensors(MODEL)
 Q, TAU = MODEL.statics([0.3])
 IMU = SENSORS.imu(Q, 0.0 * Q, 0.0 * Q)[0]
 PERIOD = 2e-3
+COAST = 0.2          # s, coast_time
 PATIENCE = 30.0      # s of wall time for what is to come
 
 
@@ -161,6 +163,30 @@ def test_it_tells_what_it_cannot_start_with(given, reason):
             Bench(**given)
     finally:
         rclpy.try_shutdown()
+
+
+def test_a_simulated_robot_that_is_held_up_is_not_silent():
+    """Its clock stands still with it, so that the estimate is as good as new when it goes on."""
+    bench = Bench(use_sim_time=True)
+    try:
+        clock = bench.node.create_publisher(Clock, '/clock', 1)
+        assert bench.until(clock.get_subscription_count)
+
+        def set_clock(to):
+            clock.publish(Clock(clock=stamp(to)))
+            assert bench.until(lambda: abs(bench.observer._robot_time() - to) < 1e-6)
+        for _ in range(20):
+            bench.tick()
+            set_clock(bench.time)
+        bench.until(lambda: False, 3.0 * COAST)
+        assert bench.value('estimates without joint_states') == 0
+        assert bench.observer._observer.begun
+        set_clock(bench.time + 0.5 * COAST)               # now it is silent
+        assert bench.until(lambda: bench.value('estimates without joint_states') > 0)
+        set_clock(bench.time + 1.5 * COAST)
+        assert bench.until(lambda: not bench.observer._observer.begun)
+    finally:
+        bench.close()
 
 
 @pytest.fixture(scope='module')

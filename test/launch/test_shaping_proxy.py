@@ -108,6 +108,7 @@ def test_what_the_controller_says_reaches_the_client(bench):
     assert bench.send(goal()).end()[0] == SUCCEEDED
 
 
+@pytest.mark.parametrize('bench', [{'server_timeout': 3.0}], indirect=True)
 def test_a_controller_that_is_not_there_is_named(bench):
     bench.controller.die()
     bench.until(lambda: not bench.proxy._downstream.ready())

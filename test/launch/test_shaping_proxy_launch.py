@@ -1,4 +1,8 @@
-"""shaping_proxy.launch.py beside a simulated robot with its own trajectory controller."""
+"""shaping_proxy.launch.py beside a simulated robot with its own trajectory controller, which is a
+process of the test's own and is killed in mid-motion."""
+import os
+import signal
+import subprocess
 import unittest
 
 import launch_testing
@@ -7,11 +11,13 @@ import launch_testing.asserts
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
+from ament_index_python.packages import get_package_share_directory
 from control_msgs.action import FollowJointTrajectory
 from graph import LATE, SIM, Listener, sim
 from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from processes import end
 from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -19,12 +25,14 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 JOINTS = [f'joint{k}' for k in range(1, 5)]
 START, END = [0.0, 0.5, 1.5, 0.5], [0.3, 0.8, 1.0, 0.8]
 OWN = 'control/follow_joint_trajectory'
+DEFAULTS = f'{get_package_share_directory("flex_bringup")}/config/default.yaml'
 
 
 @pytest.mark.launch_test
 def generate_test_description():
     return LaunchDescription([
-        sim(headless='true', controller='pid', start=' '.join(map(str, START))),
+        sim(headless='true', control='false', driver='answering',
+            start=' '.join(map(str, START))),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(str(SIM.with_name('shaping_proxy.launch.py'))),
             launch_arguments=[('robot', 'cibicik_arm'), ('use_sim_time', 'true'),
@@ -33,17 +41,40 @@ def generate_test_description():
 
 
 class TestShapingProxy(unittest.TestCase):
-    def setUp(self):
-        self.graph = Listener()
-        self.graph.listen(JointState, 'joint_states')
-        self.client = ActionClient(self.graph.node, FollowJointTrajectory,
-                                   'shaping_proxy/follow_joint_trajectory')
+    @classmethod
+    def setUpClass(cls):
+        cls.graph = Listener()
+        cls.graph.listen(JointState, 'joint_states')
+        cls.client = ActionClient(cls.graph.node, FollowJointTrajectory,
+                                  'shaping_proxy/follow_joint_trajectory')
+        cls.start_control()
+        cls.graph.until(cls.client.server_is_ready, 'the proxy')
+        other = ActionClient(cls.graph.node, FollowJointTrajectory, OWN)
+        cls.graph.until(other.server_is_ready, "the robot's own controller")
+        other.destroy()
+        cls.graph.next('joint_states')
+        cls.graph.spin(LATE)
 
-    def tearDown(self):
-        self.client.destroy()
-        self.graph.close()
+    @classmethod
+    def tearDownClass(cls):
+        code = end(cls.control)
+        cls.client.destroy()
+        cls.graph.close()
+        assert code == 0
 
-    def goal(self, last, seconds):
+    @classmethod
+    def start_control(cls):
+        cls.control = subprocess.Popen(
+            ['ros2', 'run', 'flex_control', 'control', '--ros-args', '--params-file', DEFAULTS,
+             '-p', 'robot:=cibicik_arm', '-p', 'controller:=pid', '-p', 'drive_node:=simulator',
+             '-p', 'use_sim_time:=true'], start_new_session=True)
+
+    def joints(self):
+        state, = self.graph.next('joint_states')
+        return np.array(state.position)
+
+    def send(self, last, seconds):
+        """The future of the result."""
         message = FollowJointTrajectory.Goal()
         message.trajectory.joint_names = JOINTS
         point = JointTrajectoryPoint(positions=last, velocities=[0.0] * 4,
@@ -52,24 +83,37 @@ class TestShapingProxy(unittest.TestCase):
         message.trajectory.points = [point]
         sent = self.client.send_goal_async(message)
         self.graph.until(sent.done, 'an answer to the goal')
-        result = sent.result().get_result_async()
+        return sent.result().get_result_async()
+
+    def answer(self, result):
         self.graph.until(result.done, 'the result')
         return result.result()
 
-    def test_a_goal_goes_through_to_the_robot(self):
-        self.graph.until(self.client.server_is_ready, 'the proxy')
-        other = ActionClient(self.graph.node, FollowJointTrajectory, OWN)
-        self.graph.until(other.server_is_ready, "the robot's own controller")
-        other.destroy()
-        self.graph.next('joint_states')
-        self.graph.spin(LATE)
-        answer = self.goal(END, 1)
+    def test_1_a_goal_goes_through_to_the_robot(self):
+        answer = self.answer(self.send(END, 1))
         self.assertEqual(answer.status, GoalStatus.STATUS_SUCCEEDED, answer.result.error_string)
-        state, = self.graph.next('joint_states')
-        np.testing.assert_allclose(state.position, END, atol=0.02)
-        answer = self.goal([9.0, 0.0, 0.0, 0.0], 1)
+        np.testing.assert_allclose(self.joints(), END, atol=0.02)
+        answer = self.answer(self.send([9.0, 0.0, 0.0, 0.0], 1))
         self.assertEqual(answer.status, GoalStatus.STATUS_ABORTED)
         self.assertIn('its limits', answer.result.error_string)
+
+    def test_2_a_controller_that_is_killed_in_mid_motion_is_named_and_may_come_back(self):
+        begin = self.joints()
+        result = self.send(START, 100)
+        self.graph.until(lambda: np.abs(self.joints() - begin).max() > 0.01, 'motion')
+        os.killpg(self.control.pid, signal.SIGKILL)
+        self.control.wait()
+        answer = self.answer(result)
+        self.assertEqual(answer.status, GoalStatus.STATUS_ABORTED)
+        self.assertRegex(answer.result.error_string,
+                         f'^/{OWN} (has been silent for|went away during)')
+        self.start_control()
+
+        def there():         # not before it runs
+            answer = self.answer(self.send(END, 2))
+            return answer.status == GoalStatus.STATUS_SUCCEEDED
+        self.graph.until(there, 'a motion by the new controller')
+        np.testing.assert_allclose(self.joints(), END, atol=0.02)
 
 
 @launch_testing.post_shutdown_test()

@@ -12,6 +12,8 @@
 from __future__ import annotations
 
 import math
+import time
+from typing import NamedTuple
 
 from flex_control.controllers import PD
 from flex_control.incremental import Job
@@ -33,6 +35,15 @@ from flex_control.trajectories.trajectory_points import TrajectoryPoints
 PIECE = 1_000_000      # ns of a period for one piece of the planning
 GAP = 1_000_000_000    # ns without a state; longer ones are no period
 PIECES = 120           # of the planning of a shaped motion; what is left is done at once
+FIRST_STATE = 10.0     # s of wall time for which a motion waits for the first state
+
+
+class Waiting(NamedTuple):
+    """A motion that was asked for before the first state, and until when it waits for one (s)."""
+
+    points: TrajectoryPoints
+    done: Done
+    until: float
 
 
 class MotionPlanner:
@@ -41,6 +52,7 @@ class MotionPlanner:
     A motion begins from the reference of the moment at which it takes over. A shaped motion is
     planned in pieces after the commands of the next states, and then begins: no state waits for
     it, and for the same states it is the same. A long motion is read by a thread meanwhile.
+    A motion that is asked for before the first state waits for it, at most FIRST_STATE.
     lockstep: the loop waits for that thread. `blocked` is why no motion may begin now, or empty.
     """
 
@@ -48,6 +60,7 @@ class MotionPlanner:
         self._loop, self._reader, self._lockstep = loop, reader, lockstep
         self._thread = PlanningThread(reader)
         self._planning: Planning | None = None
+        self._waiting: Waiting | None = None
         self._seen, self._period = 0, 0              # ns, of the last state, and since that before
         self._check: Job[str] | None = None
         self._shaper, self._shaper_modes = 'none', 2
@@ -60,6 +73,11 @@ class MotionPlanner:
     def set_shaper_modes(self, count: int) -> None:
         """How many modes new motions leave without vibration."""
         self._shaper_modes = count
+
+    @property
+    def waits(self) -> bool:
+        """Whether a motion waits for the first state."""
+        return self._waiting is not None
 
     def close(self) -> None:
         """End the thread."""
@@ -81,8 +99,12 @@ class MotionPlanner:
 
     def begin(self, points: TrajectoryPoints, done: Done) -> None:
         """Plan a motion, and call `done` with it, or with why it is refused: at once, or for
-        long ones after some more states."""
+        long ones after some more states, and before the first state not until it comes."""
         self.forget('another motion took its place')
+        if not self.blocked and not self._has_state():
+            # Its sender knows that this action is there, but not whether the robot is.
+            self._waiting = Waiting(points, done, time.monotonic() + FIRST_STATE)
+            return
         try:
             if len(points) <= AT_ONCE:
                 done(self._read(points))
@@ -93,34 +115,39 @@ class MotionPlanner:
 
     def forget(self, why: str) -> None:
         """Leave off planning."""
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            waiting.done(GoalError(why))
         if self._planning is not None:
             planning, self._planning = self._planning, None
             planning.done(GoalError(why))
 
     def go_on(self) -> None:
         """Take the motion over when it is planned, or plan again if it is too late for it."""
-        planning, time = self._planning, self._loop.time
+        if self._waiting is not None:
+            self._go_on_waiting(self._waiting)
+        planning, now = self._planning, self._loop.time
         if planning is None:
             return
         try:
             following, before = self._present()
-            assert time is not None
+            assert now is not None
             shaping = self._shaping_time() if self._shaper != 'none' else 0.0
-            due = time + 1e-9 * self._period >= planning.start - shaping
+            due = now + 1e-9 * self._period >= planning.start - shaping
             if not planning.job.done() and not (due and self._lockstep):
                 return                         # free running, no state waits for it
             self._planning, outcome = None, planning.result()
             if isinstance(outcome, GoalError):
                 planning.done(outcome)
                 return
-            if following is planning.before and time < planning.start - shaping:
+            if following is planning.before and now < planning.start - shaping:
                 wanted = self._checked(outcome)
                 planning.done(Prepared(
                     following, ready(wanted) if self._shaper == 'none' else Shaped.in_pieces(
                         wanted, self._make_shaper(), before), planning.start))
                 return
             # Too late, or the previous motion has changed: plan again, with twice the time.
-            self._plan(planning.points, planning.done, 2.0 * (time - planning.begun))
+            self._plan(planning.points, planning.done, 2.0 * (now - planning.begun))
         except GoalError as error:
             self._planning = None
             planning.done(error)
@@ -139,15 +166,26 @@ class MotionPlanner:
             loop.set_trajectory(coming.at(loop.time))
         return warning
 
+    def _go_on_waiting(self, waiting: Waiting) -> None:
+        if self.blocked or self._has_state():
+            self._waiting = None
+            self.begin(waiting.points, waiting.done)
+        elif time.monotonic() > waiting.until:
+            self.forget(f'no state has come for {FIRST_STATE:g} s: expected flex_state or '
+                        'joint_states')
+
+    def _has_state(self) -> bool:
+        return self._loop.time is not None and self._loop.trajectory is not None
+
     def _present(self) -> tuple[Trajectory, Shaped | None]:
         """What the loop follows, and the same if it is shaped and has not come to its end;
         GoalError if no motion may begin."""
         loop = self._loop
         if self.blocked:
             raise GoalError(f'no motion now: {self.blocked}')
-        if loop.time is None or loop.trajectory is None:
-            raise GoalError('no state has come yet: expected flex_state or joint_states first')
         following = loop.trajectory
+        if loop.time is None or following is None:
+            raise GoalError('no state has come yet: expected flex_state or joint_states first')
         if isinstance(following, Prepared):
             following = following.at(loop.time)
         shaped = following if isinstance(following, Shaped) else None

@@ -20,6 +20,7 @@ from rclpy.node import Node
 from flex_control import ControlError, ControlLoop, Trajectory
 from flex_control.loop.goal_tolerances import GoalMonitor, Tolerances
 from flex_control.loop.motion_planner import MotionPlanner
+from flex_control.loop.planning import Done
 from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader, read_tolerances
 from flex_control.nodes.long_goals import LongGoal
 from flex_control.nodes.reports import points as report_points
@@ -105,8 +106,13 @@ class Motion:
                 self.stop()
                 self._action.preempt('a trajectory on ~/joint_trajectory took its place')
             else:
-                self.planner.begin(points, self._follow_topic)
+                self._begin(points, self._follow_topic)
         self.planner.go_on()
+
+    def _begin(self, points: TrajectoryPoints, done: Done) -> None:
+        self.planner.begin(points, done)
+        if self.planner.waits:
+            self._node.get_logger().info('a motion waits for the first state of the robot')
 
     def _follow_topic(self, outcome: Trajectory | GoalError) -> None:
         if isinstance(outcome, GoalError):
@@ -143,7 +149,7 @@ class Motion:
         except ControlError as error:
             begun(error if isinstance(error, GoalError) else GoalError(str(error)))
             return
-        self.planner.begin(points, follow)
+        self._begin(points, follow)
 
     def _query(self, request: QueryTrajectoryState.Request,
                response: QueryTrajectoryState.Response) -> QueryTrajectoryState.Response:

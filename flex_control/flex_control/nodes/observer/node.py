@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.clock import ROSClock
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Imu, JointState
@@ -76,6 +77,7 @@ class Observer(Node):
         self._commanded = np.full(model.n_joints, np.nan)
         self._reports_effort = False
         self._heard, self._heard_ns = 0.0, 0                  # the last joint state
+        self._heard_time = 0.0                                # of the robot's clock
         self._watched = self._stalled = 0.0                   # s of wall time
         self._coasting = False
         self._published = self._coasted = 0
@@ -183,6 +185,7 @@ class Observer(Node):
         self._flush()
         self._encoders.note(stamp_ns)
         self._heard, self._heard_ns = time.monotonic(), stamp_ns
+        self._heard_time = self._robot_time()
         if position is not None:
             self._position = np.where(np.isnan(position), self._position, position)
         if effort is not None:
@@ -197,7 +200,7 @@ class Observer(Node):
         if not self._observer.due(stamp_ns):
             return
         begin = self._position if not self._observer.begun else position
-        self._pending = stamp_ns, Measurements(begin, velocity), self._heard
+        self._pending = stamp_ns, Measurements(begin, velocity), self._heard_time
         self._try()
 
     def _receive_command(self, message: JointState) -> None:
@@ -300,17 +303,27 @@ class Observer(Node):
         message.effort_known = self._observer.knows_effort
         self._covariance_topic.publish(message)
 
+    def _robot_time(self) -> float:
+        """s, of a clock that stands still when the robot does: that of a simulated one, which
+        may be paused, slow or delayed, is /clock."""
+        clock = self.get_clock()
+        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+        return 1e-9 * clock.now().nanoseconds if simulated else time.monotonic()
+
     def _watch(self) -> None:
         """Do not wait for ever for readings; go on alone for a while without joint states."""
-        now = time.monotonic()
-        if self._pending is not None and now - self._pending[2] >= WATCH:
-            self._flush()
+        now, robot_now = time.monotonic(), self._robot_time()
         if now - self._watched > STALL:
-            self._stalled = now          # joint states may wait in the queue
+            self._stalled = now          # joint states and readings may wait in the queue
         self._watched = now
-        silent = now - self._heard
+        if (self._pending is not None and robot_now - self._pending[2] >= WATCH
+                and now - self._stalled >= WATCH):
+            self._flush()
+        self._try()                      # a sensor may have become silent
+        silent = robot_now - self._heard_time
         patience = max(STALL, 3.0 * self._encoders.interval)
-        if not self._observer.begun or now - max(self._heard, self._stalled) < patience:
+        if not self._observer.begun or min(
+                silent, now - max(self._heard, self._stalled)) < patience:
             return
         if silent > self._settings.coast_time:
             self._observer.reset()
