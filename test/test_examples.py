@@ -11,9 +11,10 @@ WORDS = {
     '04_linear_model': 'damping ratio 0.01', '05_free_swing': 'total', '06_payload': 'empty again',
     '07_spin_up': 'second: furthest behind -0.57', '08_symbolic_equations': 'non-minimum phase',
     '09_lqr_push': 'for good: largest error', '10_lqg_push': 'estimated push at the end',
-    '11_shaped_move': 'shaped: arrives after',
+    '11_shaped_move': 'shaped: arrives after', '12_planar_biped': 'weight 686.7 N',
 }
-PUBLIC = {'flex_description', 'flex_dynamics', 'flex_dynamics.symbolic', 'flex_control'}
+PUBLIC = {'flex_description', 'flex_dynamics', 'flex_dynamics.symbolic', 'flex_control',
+          'flex_dynamics.papers.biped_gait', 'flex_dynamics.papers.planar_biped'}
 
 
 def test_every_example_is_known_and_listed():

@@ -164,6 +164,24 @@ def test_closing_moves_joints_and_reports_the_distance():
         model.close(q, reach=-1.0)
 
 
+FLAT_WHEEL = '<wheel name="w" frame="body" axis="0 0 1" radius="0.1"/>'
+UPRIGHT_EDGE = '<wheel name="w" type="knife_edge" frame="body" axis="0 0 1"/>'
+COINCIDING = ('<loop name="rod" type="distance" length="0.01"><first frame="body"/>'
+              '<second frame="world"/></loop>')
+
+
+@pytest.mark.parametrize(('constraint', 'words'), [
+    (FLAT_WHEEL, "wheel 'w': expected a wheel that stands on the ground"),
+    (UPRIGHT_EDGE, "wheel 'w': expected a knife edge that points along the ground"),
+    (COINCIDING, "loop 'rod': expected points 0.01 m apart, found 0 m"),
+])
+def test_constraints_without_a_direction_are_named(constraint, words):
+    model = Model(robot('<link name="world"/>', link('body'), joint(
+        'base', 'world', 'body', axis='0 0 1', kind='planar'), constraint))
+    with pytest.raises(DynamicsError, match=words):
+        model.close(np.zeros(model.n))
+
+
 def test_contradicting_constraints_are_named():
     model = Model(disc('<support name="stand" frame="disc" at="0 0 0.3"/>',
                        '<support name="other" frame="disc" xyz="0.1 0 0" at="0.11 0 0.3"/>'))

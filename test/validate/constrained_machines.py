@@ -116,3 +116,41 @@ def flexible_four_bar() -> Robot:
                  'bending_y="1" bending_z="2" twist="1"/></flexible>'
                  '<loop name="pin" type="ball"><first frame="coupler/tip"/>'
                  '<second frame="rocker" xyz="1 0 0"/></loop>')
+
+
+def thin_beam(name: str, length: float, height: float, shapes: int) -> str:
+    """Aluminium, 20 mm wide, undamped, bending in the plane of the mechanism only."""
+    return (f'<flexible link="{name}"><beam length="{length!r}"><section shape="rectangle" '
+            f'width="0.02" height="{height!r}"/><material name="aluminium"/></beam><modes '
+            f'bending_y="0" bending_z="{shapes}" twist="0"/></flexible>')
+
+
+def thin_four_bar(shapes: int, height: float = 0.008) -> Robot:
+    """Crank of 0.5 m, rocker of 1 m, upright 1.3 m apart; a coupler of this height (m) between."""
+    length, up = float(np.hypot(1.3, 0.5)), -0.5 * np.pi
+    return robot('thin_four_bar', '<link name="ground"/>',
+                 link('crank', 0.5, (0.25, 0, 0), (1e-3, 0.5 * 0.25 / 12, 0.01)),
+                 '<link name="coupler"/>',
+                 link('rocker', 1.0, (0.5, 0, 0), (1e-3, 1 / 12, 1 / 12)),
+                 joint('crank_joint', 'ground', 'crank', rpy=(0, up, 0)),
+                 joint('coupler_joint', 'crank', 'coupler', (0.5, 0, 0),
+                       rpy=(0, -np.arctan2(0.5, 1.3) - up, 0)),
+                 joint('rocker_joint', 'ground', 'rocker', (1.3, 0, 0), rpy=(0, up, 0)),
+                 thin_beam('coupler', length, height, shapes),
+                 '<loop name="pin" type="ball"><first frame="coupler/tip"/>'
+                 '<second frame="rocker" xyz="1 0 0"/></loop>')
+
+
+def slider_crank(shapes: int) -> Robot:
+    """Crank of 0.15 m, upright, a rod of 0.5 m 4 mm thick, a slider of 0.2 kg along x."""
+    up, reach = -0.5 * np.pi, float(np.sqrt(0.5**2 - 0.15**2))
+    return robot('slider_crank', '<link name="ground"/>',
+                 link('crank', 0.3, (0.075, 0, 0), (1e-4, 0.3 * 0.15**2 / 12, 1e-3)),
+                 '<link name="rod"/>', link('slider', 0.2, (0, 0, 0), (1e-4, 1e-4, 1e-4)),
+                 joint('crank_joint', 'ground', 'crank', rpy=(0, up, 0)),
+                 joint('rod_joint', 'crank', 'rod', (0.15, 0, 0),
+                       rpy=(0, float(np.arcsin(0.3)) - up, 0)),
+                 joint('slide', 'ground', 'slider', (reach, 0, 0), (1, 0, 0), 'prismatic'),
+                 thin_beam('rod', 0.5, 0.004, shapes),
+                 '<loop name="pin" type="ball"><first frame="rod/tip"/>'
+                 '<second frame="slider"/></loop>')

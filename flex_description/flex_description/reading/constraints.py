@@ -28,6 +28,7 @@ WITH_AXIS = ('revolute', 'prismatic', 'universal')
 WHEELS = ('rolling', 'castor', 'knife_edge')
 SUPPORTS = ('point', 'flat')
 PLACE = {'frame', 'x', 'xyz', 'rpy', 'quat_xyzw'}
+SHORTEST = 1e-6       # m of a distance: of points that coincide it has no direction
 YES_NO = {'true': True, 'false': False}
 
 Beams = Mapping[str, tuple[Array, float]]     # pose (4, 4) in the link's frame, and length (m)
@@ -77,10 +78,7 @@ class _Places:
         if frame not in self.names:
             element.fail('frame', 'the name of a link or frame',
                          f'{quoted(frame)}; {suggestion(frame, self.names)}')
-        offset = read_origin(Element('origin', {key: element.attributes[key]
-                                              for key in ('xyz', 'rpy', 'quat_xyzw')
-                                              if key in element.attributes},
-                                   element.source, element.line, [], element))
+        offset = read_origin(element)
         x = None
         if 'x' in element.attributes:
             if frame not in self._beams:
@@ -138,6 +136,8 @@ def _loop(element: Element, places: _Places) -> Loop:
         element.fail('axis2', f'none for type {kind}; a universal joint has two axes')
     if kind == 'distance':
         length = element.number('length', above=0.0, unit='m')
+        if length < SHORTEST:
+            element.fail('length', f'at least {SHORTEST:g} m; type ball joins points')
     elif 'length' in element.attributes:
         element.fail('length', f'none for type {kind}; type distance has one')
     return Loop(element.text('name'), kind, first, second, axis, axis2, length)

@@ -17,13 +17,15 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from flex_description import RobotError
+from flex_description import Robot, RobotError
 from flex_description.commands import robot_from_arguments as given_robot
 from flex_description.commands import robot_parser
 from flex_description.commands import run_command as finished
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.symbolic.derive import METHODS, MOST_OPERATIONS, ORDERS, derive
 from flex_dynamics.symbolic.equations import FORMATS, SIMPLIFIED_FORMATS, Equations
+from flex_dynamics.symbolic.hamel import derive_hamel
+from flex_dynamics.symbolic.hamel_equations import HamelEquations
 from flex_dynamics.symbolic.zero_dynamics import zero_dynamics
 
 
@@ -38,25 +40,50 @@ def _derive(options: argparse.Namespace) -> None:
         raise DynamicsError(f"--simplify: expected --format {' or '.join(SIMPLIFIED_FORMATS)}, "
                             f'found {options.format}: exported code calculates what is repeated '
                             'once, and needs no simplification')
-    equations = derive(given_robot(options), options.method, options.modes, options.order,
-                       most_operations=options.most_operations, progress=_Progress(),
-                       symbols=options.symbols)
-    print(_size(equations), file=sys.stderr)
-    if options.zeros:
-        _say_zeros(equations, options.pose)
-    text = (equations.text(options.format) if options.simplify is None else
-            equations.simplified_text(equations.simplify(options.simplify), options.format))
+    robot = given_robot(options)
+    if options.method == 'hamel' or options.method is None and robot.constraints:
+        text = _hamel(robot, options)
+    else:
+        text = _tree(robot, options)
     if options.output is None:
         print(text, flush=True)
     else:
         _write(options.output, text)
 
 
+def _tree(robot: Robot, options: argparse.Namespace) -> str:
+    if options.pseudo is not None:
+        raise DynamicsError('--pseudo: expected --method hamel, or a robot with loops, wheels or '
+                            'supports: other methods have the speeds of the coordinates')
+    equations = derive(robot, options.method or 'lagrange', options.modes, options.order,
+                       most_operations=options.most_operations, progress=_Progress(),
+                       symbols=options.symbols)
+    print(_size(equations), file=sys.stderr)
+    if options.zeros:
+        _say_zeros(equations, options.pose)
+    return (equations.text(options.format) if options.simplify is None else
+            equations.simplified_text(equations.simplify(options.simplify), options.format))
+
+
+def _hamel(robot: Robot, options: argparse.Namespace) -> str:
+    for name in ('simplify', 'zeros'):
+        if getattr(options, name) not in (None, False):
+            raise DynamicsError(f'--{name}: expected a method other than hamel, which has its '
+                                'elements in harmonic form already, and no zeros')
+    equations = derive_hamel(robot, options.pseudo, options.modes, options.order, options.pose,
+                             options.most_operations, _Progress(), options.symbols)
+    print(f'{_size(equations)}\nfree speeds: {", ".join(equations.pseudo_names) or "none"}; '
+          f'constraints: {", ".join(equations.constraint_names) or "none"}', file=sys.stderr)
+    return equations.text(options.format)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = robot_parser('derive', 'Derive the symbolic equations of motion of a robot.')
-    parser.add_argument('--method', choices=list(METHODS), default='lagrange',
-                        help='lagrange: any robot; dual_screw: any robot, linear in the '
-                        'deflections; elastic_joint: rigid links (default: %(default)s)')
+    parser.add_argument('--method', choices=[*METHODS, 'hamel'],
+                        help='lagrange: any tree; dual_screw: any tree, linear in the '
+                        'deflections; elastic_joint: rigid links; hamel: loops, wheels and '
+                        'supports, in pseudo-velocities (default: lagrange, and hamel for a robot '
+                        'with constraints)')
     parser.add_argument('--order', choices=sorted({o for names in ORDERS.values() for o in names}),
                         help='of the deflections; lagrange: first (default) or second')
     parser.add_argument('--format', choices=FORMATS, default='text', help='default: %(default)s')
@@ -72,7 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument('--zeros', action='store_true',
                         help='say the zeros of joints and tip, and whether they are stable')
     parser.add_argument('--pose', type=float, nargs='+', metavar='Q',
-                        help='joint positions for --zeros, rad or m (default: zeros)')
+                        help='joint positions for --zeros, or near which method hamel chooses its '
+                        'speeds, rad or m (default: zeros)')
+    parser.add_argument('--pseudo', nargs='+', metavar='NAME',
+                        help='free speeds of method hamel: a coordinate for its rate, or FRAME:vx '
+                        '... FRAME:wz for the velocity of a frame in its own axes (default: '
+                        'chosen by the program)')
     parser.add_argument('--output', metavar='FILE', help='write there instead of printing')
     parser.add_argument('--most-operations', type=int, default=MOST_OPERATIONS, metavar='N',
                         help='refuse longer equations (default: %(default)s)')
@@ -105,7 +137,7 @@ def _say_zeros(equations: Equations, pose: list[float] | None) -> None:
             print(f'no zeros of the {output}: {error}', file=sys.stderr)
 
 
-def _size(equations: Equations) -> str:
+def _size(equations: Equations | HamelEquations) -> str:
     """How large the equations are and, if there are smaller ones, how to get them."""
     beams = [link.flexible for link in equations.model.robot.links if link.flexible is not None]
     fewer = equations.n - sum(max(shapes.count - 1, 0) for beam in beams

@@ -145,7 +145,8 @@ def _model(robot: Robot | Model, order: str, modes: Modes | None,
     payloads: Mapping[str, AttachedPayload] = {}
     if isinstance(robot, Model):
         payloads, robot = robot.payloads, robot.robot
-    checks.refuse_constraints(robot, 'symbolic equations are derived for robots')
+    checks.refuse_constraints(robot, 'derive_hamel (derive --method hamel) gives the equations of '
+                              'this robot, this method those of robots')
     model = carrying(Model(with_modes(robot, modes), order), payloads)
     if payload is not None:
         model = model.with_payload('payload', payload.frame, payload.mass, payload.centre,

@@ -16,17 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from flex_description import Loop, Wheel
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.constraints.terms import terms
 
 if TYPE_CHECKING:
+    from flex_dynamics.kernels.constraints.constraint_arrays import Constraints
     from flex_dynamics.model.data import Data
     from flex_dynamics.model.model import Model
 
 CLOSED = 1e-13          # m or rad that rounding leaves
 MOST_STEPS = 50
+FLAT = 1.0 - 1e-9       # cosine of a wheel's axis and the ground's normal: it lies on the ground
 SMALLEST = 1e-9         # singular value of scaled rows, relative, below which it counts as zero
 
 
@@ -50,7 +53,9 @@ def close(model: Model, q: ArrayLike, reach: float, held: Iterable[str], data: D
     reach = checks.positive(reach, 'reach', 'a positive distance in m (rad for angles)')
     free = _free(model, held)
     set_ = model.assembly.constraints
-    error = terms(model, found, np.zeros(model.n), data).error.copy()
+    arrays = terms(model, found, np.zeros(model.n), data)
+    _check_directions(model, arrays)
+    error = arrays.error.copy()
     worst = int(np.argmax(np.abs(error))) if len(error) else 0
     before = Closing(found, float(np.abs(error[~set_.angular]).max(initial=0.0)),
                      float(np.abs(error[set_.angular]).max(initial=0.0)),
@@ -102,6 +107,28 @@ def admissible_speeds(model: Model, q: ArrayLike, v: ArrayLike, data: Data) -> A
         moved = moved - np.linalg.pinv(scaled, rcond=SMALLEST) @ (scaled @ moved)
     result: Array = np.linalg.solve(root.T, moved)
     return result
+
+
+def _check_directions(model: Model, arrays: Constraints) -> None:
+    """DynamicsError for wheels and distances that have no direction where they are: a wheel flat
+    on the ground, an upright knife edge, a distance between points that coincide."""
+    for part in model.assembly.constraints.parts:
+        record, second = part.record, arrays.poses[part.second]
+        if isinstance(record, Wheel) and (record.radius > 0.0 or record.type == 'knife_edge'):
+            axis = second[:9].reshape(3, 3) @ record.axis
+            if abs(axis @ record.normal) > FLAT:
+                expected = ('a knife edge that points along' if record.type == 'knife_edge' else
+                            'a wheel that stands on')
+                raise DynamicsError(
+                    f'wheel {record.name!r}: expected {expected} the ground, found its axis along '
+                    "the ground's normal; correct axis, rpy, normal or the start pose")
+        if isinstance(record, Loop) and record.length is not None:
+            apart = float(np.linalg.norm(second[9:] - arrays.poses[part.first][9:]))
+            if apart < 1e-3 * record.length:
+                raise DynamicsError(
+                    f'loop {record.name!r}: expected points {record.length:g} m apart, found '
+                    f'{apart:.3g} m, of which no direction follows; correct the start pose or '
+                    'the frames')
 
 
 def _free(model: Model, held: Iterable[str]) -> Array:

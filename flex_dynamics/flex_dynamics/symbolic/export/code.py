@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy
@@ -31,6 +31,7 @@ from flex_dynamics.symbolic.expressions.stumpff import stumpff
 
 if TYPE_CHECKING:
     from flex_dynamics.symbolic.equations import Equations
+    from flex_dynamics.symbolic.hamel_equations import HamelEquations
 
 Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 NAME = re.compile(r'\bt\d+\b')
@@ -73,9 +74,10 @@ def harmless(name: str) -> str:
     return re.sub(r'[^\w ./@:+-]', '_', name)
 
 
-def legend(equations: Equations) -> list[str]:
-    """What the symbols are, one line each."""
-    return [f'q[{k}], v[{k}]: {harmless(name)}' for k, name in enumerate(equations.names)]
+def legend(equations: Equations | HamelEquations, speed: str = ', v[{}]') -> list[str]:
+    """What the symbols are, one line each; speed: the name of a coordinate's speed, if it has one.
+    """
+    return [f'q[{k}]{speed.format(k)}: {harmless(name)}' for k, name in enumerate(equations.names)]
 
 
 def _printed(equations: Equations) -> Printed:
@@ -97,7 +99,8 @@ def _assignments(equations: Equations, lines: Printed, matrix: str, vector: str)
     return out
 
 
-def _constants(equations: Equations, written: Callable[[sympy.Expr], str],
+def _constants(equations: Equations | HamelEquations,
+               written: Callable[[sympy.Expr], str],
                ) -> list[tuple[str, np.ndarray]]:
     """K, D and B as arrays of text; '0' for zeros. written: expressions of parameters as code."""
     out = []
@@ -129,10 +132,10 @@ def python_code(equations: Equations, name: str = 'terms') -> str:
         '    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)',
         f'    M = np.zeros(({n}, {n}, *q.shape[1:]))',
         '    C = np.zeros_like(M)', f'    g = np.zeros(({n}, *q.shape[1:]))', *body,
-        '    return M, C, g', '', '', *_python_constants(equations), ''])
+        '    return M, C, g', '', '', *python_constants(equations), ''])
 
 
-def _python_constants(equations: Equations) -> list[str]:
+def python_constants(equations: Equations | HamelEquations) -> list[str]:
     """A function that returns K, D and B."""
     body = []
     for name, texts in _constants(equations, sympy.pycode):
@@ -150,12 +153,12 @@ def c_code(equations: Equations, name: str = 'terms') -> str:
     rows."""
     lines = _printed(equations)
     n = equations.n
-    parts, kept = _parts(lines.definitions, _assignments(
+    pieces, kept = parts(lines.definitions, _assignments(
         equations, lines, '{name}[{at}]', '{name}[{at}]'))
     helper = STUMPFF_C if any('stumpff(' in text for _, text in lines.definitions) else ''
     arguments = 'const double *q, const double *v, double *s, double *M, double *C, double *g'
     functions, calls = [], []
-    for k, part in enumerate(parts):
+    for k, part in enumerate(pieces):
         functions += [f'static void part{k}({arguments})', '{', *part, '}', '']
         calls.append(f'    part{k}(q, v, s, M, C, g);')
     comment = [f'/* {equations.title}.', *(f'   {line}' for line in legend(equations)), '*/']
@@ -168,10 +171,10 @@ def c_code(equations: Equations, name: str = 'terms') -> str:
         f'    memset(M, 0, {n * n} * sizeof(double));',
         f'    memset(C, 0, {n * n} * sizeof(double));',
         f'    memset(g, 0, {n} * sizeof(double));', f'    double s[{max(kept, 1)}];', *calls, '}',
-        '', *_c_constants(equations), ''])
+        '', *c_constants(equations), ''])
 
 
-def _c_constants(equations: Equations) -> list[str]:
+def c_constants(equations: Equations | HamelEquations) -> list[str]:
     """A function that writes K, D and B."""
     n, inputs = equations.B_numbers.shape
     body = []
@@ -183,7 +186,7 @@ def _c_constants(equations: Equations) -> list[str]:
             'void constant_terms(double *K, double *D, double *B)', '{', *body, '}']
 
 
-def _parts(definitions: list[tuple[str, str]], assignments: list[str],
+def parts(definitions: list[tuple[str, str]], assignments: list[str],
            ) -> tuple[list[list[str]], int]:
     """Statements cut into functions, because compilers are slow with long ones; what a later one
     needs is handed on in an array. Returns them and the length of the array."""
@@ -222,21 +225,7 @@ def c_compiler() -> str | None:
 
 def c_function(equations: Equations) -> Function:
     """The C code, compiled and loaded; nothing of it stays on the disk."""
-    compiler = c_compiler()
-    if compiler is None:
-        raise DynamicsError("export 'c': expected a C compiler (cc, gcc or clang, or one named in "
-                            "the environment's CC), found none; use 'numpy'")
-    with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder) / 'terms.c', Path(folder) / 'terms.so'
-        source.write_text(c_code(equations))
-        level = '-O1' if equations.operations < LARGE else '-O0'
-        done = subprocess.run(
-            [compiler, '-std=c99', level, '-fPIC', '-shared', '-o', str(library), str(source),
-             '-lm'], capture_output=True, text=True)
-        if done.returncode:
-            raise DynamicsError(f"export 'c': expected {compiler} to compile the code, found: "
-                                f'{done.stderr.strip()[:500]}')
-        function = ctypes.CDLL(str(library)).terms
+    function = compiled_c(c_code(equations), equations.operations)
     function.argtypes, function.restype = [ctypes.c_void_p] * 5, None
     n = equations.n
     size = n * n
@@ -253,3 +242,22 @@ def c_function(equations: Equations) -> Function:
         return numbers[masses].reshape(n, n), numbers[rates].reshape(n, n), numbers[-n:]
 
     return terms
+
+
+def compiled_c(source: str, operations: int) -> Any:
+    """`terms` of C code, compiled by the machine's compiler and loaded."""
+    compiler = c_compiler()
+    if compiler is None:
+        raise DynamicsError("export 'c': expected a C compiler (cc, gcc or clang, or one named in "
+                            "the environment's CC), found none; use 'numpy'")
+    with tempfile.TemporaryDirectory() as folder:
+        file, library = Path(folder) / 'terms.c', Path(folder) / 'terms.so'
+        file.write_text(source)
+        level = '-O1' if operations < LARGE else '-O0'
+        done = subprocess.run(
+            [compiler, '-std=c99', level, '-fPIC', '-shared', '-o', str(library), str(file),
+             '-lm'], capture_output=True, text=True)
+        if done.returncode:
+            raise DynamicsError(f"export 'c': expected {compiler} to compile the code, found: "
+                                f'{done.stderr.strip()[:500]}')
+        return ctypes.CDLL(str(library)).terms

@@ -67,6 +67,9 @@ class Infix:
     def function(self, name: str, a: Text) -> Text:
         return Text(f'{name}({a.text})', ATOM)
 
+    def reciprocal(self, a: Text) -> Text:
+        return Text(f'(1.0/{a.within(ATOM)})', ATOM)
+
     def stumpff(self, order: int, a: Text) -> Text:
         return Text(f'stumpff({order}, {a.text})', ATOM)
 
@@ -99,7 +102,10 @@ class Latex(Infix):
         return Text(rf'{a.within(PRODUCT)} \, {b.within(PRODUCT)}', PRODUCT)
 
     def function(self, name: str, a: Text) -> Text:
-        return Text(rf'\{name}({a.text})', ATOM)
+        return Text(rf'\sqrt{{{a.text}}}' if name == 'sqrt' else rf'\{name}({a.text})', ATOM)
+
+    def reciprocal(self, a: Text) -> Text:
+        return Text(rf'\frac{{1}}{{{a.text}}}', ATOM)
 
     def stumpff(self, order: int, a: Text) -> Text:
         return Text(rf'c_{{{order}}}({a.text})', ATOM)
@@ -170,4 +176,6 @@ def _text(line: Scalar, of: Callable, style: Infix) -> Text:
     if line.op == 'stumpff':
         assert isinstance(line.a, int)
         return style.stumpff(line.a, of(line.b))
+    if line.op == 'reciprocal':
+        return style.reciprocal(of(line.a))
     return style.function(line.op, of(line.a))

@@ -18,10 +18,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import sympy
 
-from flex_dynamics.symbolic.expressions.sympy_expressions import number, stumpff, symbol
+from flex_dynamics.symbolic.expressions.sympy_expressions import (
+    OPERATIONS,
+    number,
+    stumpff,
+    symbol,
+)
 from flex_dynamics.symbolic.expressions.tape import INVERSE, Tape
 
 Angle = tuple[tuple[str, float], ...]     # (symbol, factor), sorted; () is none
@@ -51,7 +57,9 @@ class Harmonics:
         operations: dict[str, Callable] = {
             '+': lambda a, b: _add(a, b, 1.0), '-': lambda a, b: _add(a, b, -1.0),
             '*': self._multiply, 'sin': lambda a: self._turn(a, True),
-            'cos': lambda a: self._turn(a, False), 'stumpff': self._stumpff}
+            'cos': lambda a: self._turn(a, False), 'sqrt': partial(self._function, 'sqrt'),
+            'reciprocal': self._reciprocal,
+            'stumpff': lambda order, a: self._function('stumpff', a, order)}
         try:
             (found,) = self._tape.read([result], lambda name: {((name,), (), False): 1.0},
                                        lambda value: {CONSTANT: float(value)}, operations,
@@ -84,7 +92,7 @@ class Harmonics:
         for (monomial, inner, _), factor in angle.items():
             # an angle may be divided by a length that is a symbol: q4/L is then one quantity
             if not monomial or inner or len(monomial) > 1 and not self._inverses:
-                return self._opaque((sympy.sin if sine else sympy.cos)(self.written(angle)))
+                return self._function('sin' if sine else 'cos', angle)
             linear.append((self._quantity(monomial), factor))
         sign, key = _upright(tuple(sorted(linear)))
         return {((), key, sine): sign if sine else 1.0}
@@ -96,11 +104,15 @@ class Harmonics:
             self._symbols[name] = sympy.Mul(*map(self._symbol, monomial))
         return name
 
-    def _stumpff(self, order: int, s: Sum) -> Sum:
-        return self._opaque(stumpff(order, self.written(s)))
+    def _reciprocal(self, s: Sum) -> Sum:
+        if list(s) == [CONSTANT]:
+            return {CONSTANT: 1.0 / s[CONSTANT]}
+        return self._function('reciprocal', s)
 
-    def _opaque(self, expression: sympy.Expr) -> Sum:
+    def _function(self, op: str, s: Sum, order: int = 0) -> Sum:
         """A function that is none of an angle, as a symbol of its own."""
+        inner = self.written(s)
+        expression = stumpff(order, inner) if op == 'stumpff' else OPERATIONS[op](inner)
         name = str(expression)
         self._symbols[name] = expression
         return {((name,), (), False): 1.0}

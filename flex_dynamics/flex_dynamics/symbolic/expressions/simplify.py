@@ -26,7 +26,8 @@ from flex_dynamics.symbolic.expressions.tape import Scalar, Tape
 MOST_FOR_SYMPY = 60      # operations; its search is of no use for longer sums, and takes minutes
 LONGEST = 2.0            # s for one element
 COUNT = {**dict.fromkeys('+-*', lambda a, b: a + b + 1),
-         **dict.fromkeys(('sin', 'cos'), lambda a: a + 1), 'stumpff': lambda k, a: a + 1}
+         **dict.fromkeys(('sin', 'cos', 'sqrt', 'reciprocal'), lambda a: a + 1),
+         'stumpff': lambda k, a: a + 1}
 
 
 def simplified(tape: Tape, elements: list, until: float) -> tuple[list[sympy.Expr], int]:

@@ -55,7 +55,8 @@ def symbol(name: str) -> sympy.Expr:
 
 OPERATIONS: dict[str, Callable] = {
     '+': lambda a, b: a + b, '-': lambda a, b: a - b, '*': lambda a, b: a * b,
-    'sin': sympy.sin, 'cos': sympy.cos, 'stumpff': stumpff}
+    'sin': sympy.sin, 'cos': sympy.cos, 'sqrt': sympy.sqrt, 'reciprocal': lambda a: 1 / a,
+    'stumpff': stumpff}
 
 
 def expressions(tape: Tape, results: list, values: dict | None = None,

@@ -17,6 +17,7 @@ terms, and its functions, its code and its sympy expressions are readings of one
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 from flex_dynamics.errors import DynamicsError
@@ -27,8 +28,8 @@ INVERSE = '^-1'      # ends the name of a symbol that is one divided by another
 
 
 class Scalar:
-    """One line of a tape. op: symbol, +, -, *, sin, cos, stumpff; operands are Scalars or floats.
-    """
+    """One line of a tape. op: symbol, +, -, *, sin, cos, sqrt, reciprocal, stumpff; operands are
+    Scalars or floats."""
 
     __slots__ = ('tape', 'index', 'op', 'a', 'b')
 
@@ -137,6 +138,8 @@ class Tape:
             return self.multiply(b.a, self.multiply(a, b.b))
         if a.op == b.op == 'symbol' and (a.a == b.a + INVERSE or b.a == a.a + INVERSE):
             return 1.0
+        if (a.op == 'reciprocal' and a.a is b) or (b.op == 'reciprocal' and b.a is a):
+            return 1.0
         return self._line('*', a, b) if a.index <= b.index else self._line('*', b, a)
 
     def sin(self, a):
@@ -144,6 +147,17 @@ class Tape:
 
     def cos(self, a):
         return self._line('cos', a, None)
+
+    def sqrt(self, a):
+        return math.sqrt(a) if isinstance(a, NUMBER) else self._line('sqrt', a, None)
+
+    def reciprocal(self, a):
+        """1 / a: what inverse matrices need."""
+        if isinstance(a, NUMBER):
+            return 1.0 / a
+        if a.op == '*' and isinstance(a.a, NUMBER):
+            return self.multiply(1.0 / a.a, self.reciprocal(a.b))
+        return a.a if a.op == 'reciprocal' else self._line('reciprocal', a, None)
 
     def stumpff(self, order: int, a):
         """c_k(s) of stumpff.py: rotations by a vector need them of its square."""
@@ -192,6 +206,10 @@ class Tape:
             return self.multiply(inner, self.cos(a))
         if line.op == 'cos':
             return self.multiply(-1.0, self.multiply(inner, self.sin(a)))
+        if line.op == 'sqrt':
+            return self.multiply(0.5, self.multiply(inner, self.reciprocal(line)))
+        if line.op == 'reciprocal':
+            return self.multiply(-1.0, self.multiply(inner, self.multiply(line, line)))
         # dc_k/ds = (k c_{k+2} - c_{k+1}) / 2
         slope = self.subtract(self.multiply(0.5 * a, self.stumpff(a + 2, b)),
                               self.multiply(0.5, self.stumpff(a + 1, b)))

@@ -43,6 +43,12 @@ Progress = Callable[[str, float], None]
 
 def lagrange(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """M (n, n), D (n, n), here called C as everywhere else, and g (n,), of tape scalars."""
+    M, g = mass_and_gravity(problem, progress)
+    return M, christoffel(problem, M, progress), g
+
+
+def mass_and_gravity(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
+    """M (n, n) and g (n,) of tape scalars."""
     n = problem.n
     M, g = scalars((n, n)), scalars(n)
     jacobians: list[Columns] = []
@@ -67,7 +73,7 @@ def lagrange(problem: Problem, progress: Progress) -> tuple[np.ndarray, np.ndarr
             rotor = (body.rotor if named is None else
                      named.symbol('Jm', body.name, body.rotor))
             _add_rotor(M, body, rotor, carrier)
-    return M, christoffel(problem, M, progress), g
+    return M, g
 
 
 def christoffel(problem: Problem, M: np.ndarray, progress: Progress) -> np.ndarray:
@@ -93,22 +99,26 @@ def christoffel(problem: Problem, M: np.ndarray, progress: Progress) -> np.ndarr
 def _motion(problem: Problem, body: Body, jacobians: list[Columns], falls: list[np.ndarray],
             ) -> tuple[Columns, np.ndarray]:
     """Jacobian of a node's twist, by columns, and minus gravity as a twist, in the node's axes."""
-    if body.kind == layout.ON_BEAM:
-        R, p, own = _section(problem, body)
-        coordinates = body.amplitudes
-    else:
-        R, p, own = problem.joint_motion(body)
-        coordinates = body.coordinates
+    R, p, own = node_motion(problem, body)
     if body.parent >= 0:
         inherited, above = jacobians[body.parent], falls[body.parent]
     else:
         inherited = {}
         above = np.concatenate((np.zeros(3), -problem.gravity)).astype(object)
     J = {k: to_child(R, p, column) for k, column in inherited.items()}
-    J.update(zip(coordinates, own))
+    J.update(own)
     fall = scalars(6)
     fall[3:] = R.T @ above[3:]
     return J, fall
+
+
+def node_motion(problem: Problem, body: Body) -> tuple[np.ndarray, np.ndarray, Columns]:
+    """R (3, 3) and p (3,) of a node in its parent, and its screws (6,) by coordinate."""
+    if body.kind == layout.ON_BEAM:
+        R, p, own = _section(problem, body)
+        return R, p, dict(zip(body.amplitudes, own))
+    R, p, own = problem.joint_motion(body)
+    return R, p, dict(zip(body.coordinates, own))
 
 
 def _section(problem: Problem, body: Body):
