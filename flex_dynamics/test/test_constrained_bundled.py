@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from flex_description import default_pose, load_robot
-from flex_dynamics import Model
+from flex_dynamics import DynamicsError, Model, largest_joint_inertia
 from flex_dynamics.ros.simulator.payloads import total_mass
+from flex_dynamics.ros.simulator.reactions import topic_tokens
+from flex_dynamics.simulation.plant import Drives, Plant
 
 G = 9.81
 # name: coordinates, independent rows, freedoms with rigid links, joints that have a motor
@@ -274,3 +276,70 @@ def test_biped_stands_on_one_foot_and_on_two():
     assert single.constraint_independence(q).freedom == 5
     swing = robot.with_supports(q, [])
     assert swing.constraint_independence(q).freedom == 7
+
+
+@pytest.mark.parametrize('name', ['cylinder_crane', 'planar_biped'])
+def test_drives_hold_the_start_and_move_from_there(name):
+    """Their stiffness is by what a motor moves through the constraints, and they carry its weight:
+    a cylinder alone weighs 10 kg, its boom and load some hundred."""
+    robot = model(name)
+    zero = np.zeros(robot.n_joints)
+    plant = Plant(robot, 0.001, 2, Drives(zero, zero), zero, True, holds_start=True)
+    start = plant.q.copy()
+    for _ in range(200):
+        plant.advance()
+    assert np.abs(plant.q - start).max() < 1e-4
+    if name == 'cylinder_crane':
+        plant.commands.accept(['lift_cylinder'], (), [0.05])
+        for _ in range(400):
+            plant.advance()
+        at = robot.names.index('lift_cylinder')
+        assert plant.q[at] == pytest.approx(0.05, abs=2e-3)
+        assert plant.q[robot.names.index('luff')] > 0.05
+
+
+def test_inertia_of_a_motor_is_what_it_moves():
+    """One wheel of the platform, the other one standing: it turns about that one's contact."""
+    robot = model('mobile_arm', base='planar')
+    found = dict(zip(robot.joint_names, largest_joint_inertia(robot)))
+    q = np.zeros(robot.n)
+    v = dict.fromkeys(robot.names, 0.0)
+    v.update({'left_wheel_joint': 1.0, 'base/x': 0.05, 'base/angle': -0.2})
+    speeds = np.array(list(v.values()))
+    assert np.abs(robot.constraint_jacobian(q) @ speeds).max() < 1e-12
+    assert found['left_wheel_joint'] == pytest.approx(2 * robot.energy(q, speeds)[0])
+
+
+def test_feet_are_lifted_and_put_down():
+    robot = model('planar_biped')
+    zero = np.zeros(robot.n_joints)
+    plant = Plant(robot, 0.001, 2, Drives(zero, zero), zero, True, holds_start=True)
+    plant.set_support('right_foot', False)
+    plant.commands.accept(['right_shank_joint'], (), [0.5])
+    for _ in range(150):
+        plant.advance()
+    lifted = plant.model.pose(plant.q, 'right_foot')[:3, 3]
+    assert lifted[2] > 0.05
+    left = plant.model.pose(plant.q, 'left_foot')[:3, 3]
+    assert left == pytest.approx(robot.pose(np.zeros(7), 'left_foot')[:3, 3], abs=1e-9)
+    assert np.linalg.norm(plant.reactions()['right_foot'].second) == 0.0
+    assert np.abs(plant.v).max() > 0.01
+    # Down where it is now: the speeds are those after an inelastic impact, the energy falls.
+    before = plant.model.energy(plant.q, plant.v)[0]
+    plant.set_support('right_foot', True)
+    assert plant.model.jacobian(plant.q, 'right_foot')[[0, 2]] @ plant.v == pytest.approx(
+        [0.0, 0.0], abs=1e-12)
+    assert plant.model.energy(plant.q, plant.v)[0] < before
+    for _ in range(20):
+        plant.advance()
+    assert plant.model.pose(plant.q, 'right_foot')[:3, 3] == pytest.approx(lifted, abs=1e-9)
+    with pytest.raises(DynamicsError, match="one of left_foot, right_foot, found 'tail'"):
+        plant.set_support('tail', True)
+    plant.reset()
+    assert plant.model.pose(plant.q, 'right_foot')[2, 3] == pytest.approx(0.0, abs=1e-9)
+    assert all(support.active for support in plant.model.robot.supports)
+
+
+def test_topics_of_reactions_differ():
+    assert topic_tokens(['a b', 'a_b', 'a-b', '2nd', 'é', 'ok/left']) == [
+        'a_b_2', 'a_b', 'a_b_3', '_2nd', '_', 'ok_left']
