@@ -127,7 +127,8 @@ def test_every_bundled_robot_has_its_hardware_and_controllers(name):
     finally:
         path.unlink()
     own = written[EFFORT]['ros__parameters']
-    moving = [joint.name for joint in robot.joints if joint.type != 'fixed']
+    moving = [joint.name for joint in robot.joints
+              if joint.type not in ('fixed', 'planar', 'floating') and not joint.passive]
     assert own['joints'] == list(own['gains']) == moving
     assert all(gain['p'] > 0.0 and np.isfinite(gain['i_clamp']) for gain in own['gains'].values())
     if name == 'ur5':

@@ -20,10 +20,13 @@ import xacro
 from flex_description import RobotError, bundled_robots, load_robot
 from flex_description.math import exponential, pose
 
-NAMES = ('canadarm', 'canadarm_paper', 'cibicik_arm', 'cibicik_arm_paper', 'de_luca_siciliano',
-         'flexible_tree', 'lab_link', 'lin_lewis_one_link', 'lin_lewis_rfr', 'mladenova_arm',
-         'panda', 'piedboeuf_arm', 'rest_to_rest_link', 'spin_up_beam', 'ur5')
+NAMES = ('canadarm', 'canadarm_paper', 'cibicik_arm', 'cibicik_arm_paper', 'cylinder_crane',
+         'de_luca_siciliano', 'flexible_four_bar', 'flexible_tree', 'lab_link',
+         'lin_lewis_one_link', 'lin_lewis_rfr', 'mladenova_arm', 'mobile_arm', 'panda',
+         'piedboeuf_arm', 'planar_biped', 'rest_to_rest_link', 'slider_crank', 'spin_up_beam',
+         'ur5')
 PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
+UNDRIVEN = ('fixed', 'planar', 'floating')
 INTERFACES = ('position', 'velocity', 'effort')
 LEG = """<robot name="leg" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:include filename="ros2_control.xml"/>
@@ -73,7 +76,7 @@ def test_names_its_source_and_can_be_seen(name):
     root = ElementTree.fromstring(load_robot(name).urdf)
     assert len(root.findall('link/visual/geometry')) >= 2
     for item in load_robot(name).joints:
-        if item.type != 'fixed':
+        if item.type not in UNDRIVEN:
             assert 0.0 < item.limits.effort < np.inf and 0.0 < item.limits.velocity < np.inf
 
 
@@ -89,14 +92,14 @@ def test_files_name_no_other_file_than_those_shipped():
 
 @pytest.mark.parametrize('name', NAMES)
 def test_ros2_control_drives_every_joint(name):
-    """Each robot has one tag for topic hardware, with all interfaces of all joints."""
+    """Each robot has one tag for topic hardware, with all interfaces of all motors."""
     robot = load_robot(name)
     tag, = ElementTree.fromstring(robot.urdf).findall('ros2_control')
     assert tag.findtext('hardware/plugin') == PLUGIN
     assert {param.get('name'): param.text for param in tag.findall('hardware/param')} == {
         'joint_commands_topic': 'robot_joint_commands',
         'joint_states_topic': 'robot_joint_states', 'trigger_joint_command_threshold': '1e-05'}
-    moving = [item for item in robot.joints if item.type != 'fixed']
+    moving = [item for item in robot.joints if item.type not in UNDRIVEN and not item.passive]
     assert [one.get('name') for one in tag.findall('joint')] == [item.name for item in moving]
     assert all(item.command_interfaces == INTERFACES for item in moving)
     for one in tag.findall('joint'):

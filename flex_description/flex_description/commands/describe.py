@@ -121,7 +121,8 @@ def _by_joint(joint: dict[str, Any] | None) -> str:
     spring = ', elastic' if joint['flexible'] else ''
     follows = '' if joint['mimic'] is None else f', follows {joint["mimic"]["joint"]}'
     place = '' if joint['section_x'] is None else f' at x = {joint["section_x"]:.4g} m'
-    return f'-> {joint["name"]} ({joint["type"]}{spring}{follows}{place}) -> '
+    passive = ', passive' if joint['passive'] else ''
+    return f'-> {joint["name"]} ({joint["type"]}{passive}{spring}{follows}{place}) -> '
 
 
 def _spring(joint: dict[str, Any]) -> Iterator[str]:

@@ -119,6 +119,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     return {'name': joint.name, 'type': joint.type, 'parent': joint.parent, 'child': joint.child,
             'axis': joint.axis.tolist(), 'section_x': joint.section_x,
             'limits': _limits(joint.limits),
+            'passive': joint.passive,
             'mimic': None if joint.mimic is None else asdict(joint.mimic),
             'flexible': None if joint.flexible is None else _spring(joint, joint.flexible),
             'motor': None if joint.motor is None else _motor(joint, joint.motor)}

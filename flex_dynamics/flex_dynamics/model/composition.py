@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from flex_description import Inertia, Robot
+from flex_description import Inertia, Robot, Support
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.build.assemble import Assembly, AttachedPayload
@@ -261,6 +261,11 @@ class ComposedModel(Frozen):
             supports.append(replace(support, active=on, at=at))
         return self._rebuilt(self._assembly.changed(
             robot=replace(self.robot, supports=tuple(supports))))
+
+    def with_supports_of(self: Same, supports: tuple[Support, ...]) -> Same:
+        """This model with these supports, as another model of the same robot has them."""
+        return self._rebuilt(self._assembly.changed(
+            robot=replace(self.robot, supports=supports)))
 
     def carrier(self, frame: str, x: float | None = None) -> tuple[int, Array]:
         """Node (-1: the world) in which a frame is fixed, and its pose (4, 4) there."""

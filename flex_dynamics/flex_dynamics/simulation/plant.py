@@ -91,6 +91,7 @@ class Plant:
         self.saturated = 0           # periods in which a drive was at its limit
         self._start_joints, self._deflected = start_joints, deflected
         self._payloads: list[str] = []
+        self._supports = model.robot.supports
         # Joints as their motors see them; nothing if these are the joint coordinates themselves.
         inputs = np.array(model.input_matrix())
         self._seen = (np.zeros((0, 0)) if (inputs == np.eye(*inputs.shape)).all()
@@ -149,7 +150,9 @@ class Plant:
         return start, efforts
 
     def reset(self) -> None:
-        """Back to the start, at rest, with no command and no push."""
+        """Back to the start, at rest, with no command and no push, on the first supports."""
+        if self.model.robot.supports is not self._supports:
+            self._change_supports(self.model.with_supports_of(self._supports))
         start, efforts = self._start(self.model)
         self.simulation.set_state(start, np.zeros(self.model.n))
         self.simulation.time = 0.0
@@ -176,6 +179,20 @@ class Plant:
         """Let go of a payload; the rest keeps its speed."""
         self.simulation.set_model(self.model.without_payload(name))
         self._payloads.remove(name)
+
+    def set_support(self, name: str, active: bool) -> None:
+        """Fix the point of a support where it is now, or free it; `reset` undoes it."""
+        names = [support.name for support in self.model.robot.supports]
+        if name not in names:
+            raise DynamicsError(f'support: expected one of {", ".join(names) or "none"}, found '
+                                f'{name!r}')
+        on = {one.name for one in self.model.robot.supports if one.active} - {name}
+        self._change_supports(self.model.with_supports(self.q, on | ({name} if active else set())))
+        self.simulation.set_state(self.q.copy(), self.v.copy())
+
+    def _change_supports(self, model: Model) -> None:
+        self.simulation.set_model(model)
+        self._position_drives.change_model(model)
 
     def advance(self, safe: bool = False) -> None:
         """One output period under the last command, or (safe) under no effort and the drives'

@@ -20,7 +20,7 @@ from flex_dynamics.arrays import Array
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_dynamics.model.model import Model
-from flex_dynamics.simulation.command_limits import CommandLimits
+from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
 
 BANDWIDTH = 50.0         # rad/s, of the loops, with the joint's largest inertia
 SMOOTHING = 100.0        # rad/s, of the targets: commands come in steps of some 10 ms
@@ -64,7 +64,24 @@ class PositionDrives:
     def _gravity(self, position: Array) -> Array:
         """Efforts (n_joints,) that hold the straight robot with its joints there."""
         motion, has_motor = self._rigid
-        return has_motor * (motion.T @ self._model.gravity_force(motion @ position))
+        straight = motion @ position
+        weight: Array = motion.T @ self._model.gravity_force(straight)
+        if not self._model.constraint_names:
+            return has_motor * weight
+        # The motors and the constraints carry it together; of more motors than freedoms, with the
+        # least sum of squares.
+        driven = driven_places(self._model)
+        forces = np.hstack((np.eye(len(weight))[:, driven],
+                            (self._model.constraint_jacobian(straight) @ motion).T))
+        efforts: Array = np.zeros(len(weight))
+        efforts[driven] = np.linalg.lstsq(forces, weight, rcond=1e-9)[0][:len(driven)]
+        return efforts
+
+    def change_model(self, model: Model) -> None:
+        """Carry the weight as another model of the same joints says: other supports hold it. The
+        stiffness stays as it was."""
+        _ = self._inertia
+        self._model = model
 
     def release(self) -> None:
         """Begin anew with the next period, from where the joints are then."""
@@ -90,14 +107,14 @@ class PositionDrives:
                                                         stiffness)
         motors[rows.DRIVE_DAMPING] = np.where(
             own, np.maximum(damping, 2.0 * BANDWIDTH * self._inertia), damping)
-        middle, self._aim = (_smoothed(self._aim, commands.wanted, commands.by_velocity, time)
-                             for time in (0.5 * step, step))
         with np.errstate(divide='ignore', invalid='ignore'):
             reach = np.where(gains > 0.0, motors[rows.MOST] / gains, np.inf)
         # A velocity that the motor cannot reach must not let its integral run away.
         near = np.clip(self._aim[0], position - reach, position + reach)
-        self._aim[0] = np.clip(np.where(commands.by_velocity, near, self._aim[0]),
-                               motors[rows.LEAST + 1], motors[rows.MOST + 1])
+        self._aim[0] = np.where(commands.by_velocity, near, self._aim[0])
+        middle, self._aim = (_smoothed(self._aim, commands.wanted, commands.by_velocity, time)
+                             for time in (0.5 * step, step))
+        self._aim[0] = np.clip(self._aim[0], motors[rows.LEAST + 1], motors[rows.MOST + 1])
         commands.position[followed], commands.velocity[followed] = middle[:, followed]
         load = np.where(own, self._gravity(np.where(followed, middle[0], position)), 0.0)
         commands.effort[followed] = np.clip(load + self._before, motors[rows.LEAST],

@@ -70,13 +70,15 @@ class Frames:
     `moving` the others.
     """
 
-    def __init__(self, model: Model, points: Sequence[Point] = ()) -> None:
+    def __init__(self, model: Model, points: Sequence[Point] = (), base: bool = True) -> None:
+        """base: whether the edge from the root to a planar or floating base is one of them."""
         self._model = model
         robot = model.robot
-        self._pairs = [(joint.parent, joint.child) for joint in robot.joints]
+        self._pairs = [(joint.parent, joint.child) for joint in robot.joints
+                       if base or joint.type not in ('planar', 'floating')]
         self._pairs += [(frame.link, frame.name) for frame in robot.frames]
         self._points: dict[str, tuple[str, float]] = {}
-        taken = {robot.links[0].name, *(child for _, child in self._pairs)}
+        taken = {*(link.name for link in robot.links), *(child for _, child in self._pairs)}
         for point in points:
             if point.name in taken:
                 raise DynamicsError(f'point {plain(point.name)!r}: expected a new name, but a '

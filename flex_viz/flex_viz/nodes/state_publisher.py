@@ -62,10 +62,12 @@ class StatePublisher(Node):
                             'flex/robot_description')
         join = declare(self, 'join_root', False, 'publish the root frame with the prefix as fixed '
                        'in the one without, which robot_state_publisher has', fixed=True)
+        base = declare(self, 'base_tf', True, 'publish where a planar or floating base is; false: '
+                       'odometry or a localisation does', fixed=True)
         self._period_ns = round(1e9 / rate)
         self._last_stamp_ns = self._due_ns = 0      # by the stamps of the states
         self._wall_due = 0.0                 # s, wall time
-        self._frames = Frames(model, [read_point(text) for text in points])
+        self._frames = Frames(model, [read_point(text) for text in points], base)
         self._published = 0
         self._description = self.create_publisher(String, merged, LATCHED)
         self._static = self.create_publisher(TFMessage, '/tf_static', LATCHED)

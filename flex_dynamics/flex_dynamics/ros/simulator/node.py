@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -27,11 +28,13 @@ from flex_dynamics.ros.model_parameters import declare_model
 from flex_dynamics.ros.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.simulator.parameters import declare_plant, declare_timing
 from flex_dynamics.ros.simulator.payloads import PayloadServices
+from flex_dynamics.ros.simulator.platform import make_platform
 from flex_dynamics.ros.simulator.reactions import Reactions
 from flex_dynamics.ros.simulator.sensor_parameters import SensorParameters
 from flex_dynamics.ros.simulator.sensors import Encoders, Gauges, Imus
 from flex_dynamics.ros.simulator.services import SimulationServices
 from flex_dynamics.ros.simulator.status import SLOW, SimulatorStatus, diagnostics
+from flex_dynamics.ros.simulator.supports import SupportService
 from flex_dynamics.ros.simulator.wrenches import WrenchInput
 from flex_dynamics.simulation.command_limits import CommandError
 from flex_dynamics.simulation.command_owner import CommandOwner
@@ -98,13 +101,16 @@ class Simulator(Node):
         self.machine = SimulatorStateMachine(
             timing, bool(self.plant.commands.joints),
             CommandOwner(lambda: self.commands.nodes(), patience), time.monotonic())
+        self._platform = make_platform(self)
         self._read_sensors()
         self.commands = make_commands(self)
+        SupportService(self)
         self._wrenches = WrenchInput(self)
         self._payloads = PayloadServices(self)
         self._simulation_services = SimulationServices(self)
+        self._sources: list[Any] = [*self._sensors, *([self._platform] if self._platform else [])]
         self._recording = Recording(self, (self._state_topic, self._clock_topic, *(
-            publisher for sensor in self._sensors for publisher in sensor.publishers)), live)
+            publisher for source in self._sources for publisher in source.publishers)), live)
         Diagnostics(self, model.robot.name, lambda: diagnostics(self.status()))
         period = timing.period / timing.real_time_factor
         self.create_timer(RESEND if timing.lockstep else min(RESEND, period), self._on_timer,
@@ -145,6 +151,8 @@ class Simulator(Node):
             for sensor in self._sensors:
                 sensor.reset()
         self.machine.reset(state, clock, time.monotonic())
+        if self._platform and (state or clock):
+            self._platform.reset()
         self._read_sensors()
         self._publish(again=True)
 
@@ -173,6 +181,8 @@ class Simulator(Node):
             time.sleep(max(pause, 0.0))
             self.commands.poll()
             self._wrenches.take()
+            if self._platform:
+                self._platform.take()
             self.go_on()
             now = time.monotonic()
             pause = self.machine.pacing.pause(now)
@@ -240,6 +250,8 @@ class Simulator(Node):
         """One period."""
         machine, began = self.machine, time.monotonic()
         self.plant.wrenches = self._wrenches.acting(machine.tick)
+        if self._platform:
+            self._platform.drive()
         try:
             self.plant.advance(safe=machine.no_effort)
         except DynamicsError as error:
@@ -253,9 +265,11 @@ class Simulator(Node):
         self._speed.count(now - began)
         if now > self._look_at:
             self._look_at = now + LOOK
-            for sensor in self._sensors:
-                sensor.look()
+            for source in self._sources:
+                source.look()
         self._read_sensors()
+        if self._platform:
+            self._platform.read(machine.tick)
         self._publish(again=last_step)       # who waits for the last step sees all of it
         if last_step:
             self._simulation_services.stepped('')
@@ -342,9 +356,12 @@ class Simulator(Node):
             driver=driver, rejected=machine.rejected,
             rejection=shortened(machine.rejection), limited=plant.commands.limited,
             saturated=plant.saturated, rejected_wrenches=self._wrenches.rejected,
-            wrench_rejection=self._wrenches.reason, payloads=tuple(plant.payloads),
-            recording=self._recording.text, recording_problem=self._recording.problem,
-            order=self.model.order, joints=self.model.n_joints, coordinates=self.model.n)
+            wrench_rejection=self._wrenches.reason,
+            rejected_twists=self._platform.rejected if self._platform else 0,
+            twist_rejection=self._platform.reason if self._platform else '',
+            payloads=tuple(plant.payloads), recording=self._recording.text,
+            recording_problem=self._recording.problem, order=self.model.order,
+            joints=self.model.n_joints, coordinates=self.model.n)
 
     def destroy_node(self) -> None:
         self._recording.close()

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -23,7 +24,27 @@ from flex_dynamics.simulation.plant import Plant
 from flex_dynamics.simulation.sensor_noise import Delay
 from flex_ros.bag.recorded_publisher import RecordedPublisher
 from flex_ros.message_fields import stamp
+from flex_ros.message_guard import shortened
 from flex_ros.qos import DEPTH
+
+
+def topic_tokens(names: Sequence[str]) -> list[str]:
+    """A part of a topic's name for each of these names, no two alike: letters, digits and
+    underscores, no digit first. A name that is one already keeps it; of others that would be alike
+    the later ones are numbered."""
+    plain = re.compile('[A-Za-z_][A-Za-z0-9_]*')
+    taken = {name for name in names if plain.fullmatch(name)}
+    found = []
+    for name in names:
+        token = name
+        if not plain.fullmatch(name):
+            token = first = re.sub('^(?=[0-9])', '_', re.sub('[^A-Za-z0-9_]', '_', name)) or '_'
+            number = 2
+            while token in taken:
+                token, number = f'{first}_{number}', number + 1
+            taken.add(token)
+        found.append(token)
+    return found
 
 
 class Reactions(Readings):
@@ -34,9 +55,14 @@ class Reactions(Readings):
         self._plant, self._delay = plant, Delay(0)
         self._parts = plant.model.assembly.constraints.parts
         self._messages = [WrenchStamped() for _ in self._parts]
-        self.publishers = [RecordedPublisher(
-            node, WrenchStamped, f'reactions/{re.sub("[^A-Za-z0-9_]", "_", part.record.name)}',
-            QoSProfile(depth=DEPTH)) for part in self._parts]
+        names = [part.record.name for part in self._parts]
+        topics = topic_tokens(names)
+        for name, topic in zip(names, topics, strict=True):
+            if topic != name:
+                node.get_logger().info(f'reactions of {shortened(name)!r} are on '
+                                       f'reactions/{topic}')
+        self.publishers = [RecordedPublisher(node, WrenchStamped, f'reactions/{topic}',
+                                             QoSProfile(depth=DEPTH)) for topic in topics]
 
     def _take(self, tick: int) -> None:
         plant, model = self._plant, self._plant.model

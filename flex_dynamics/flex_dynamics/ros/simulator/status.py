@@ -45,6 +45,8 @@ class SimulatorStatus:
     saturated: int              # periods with a drive at its limit
     rejected_wrenches: int
     wrench_rejection: str
+    rejected_twists: int        # of cmd_vel
+    twist_rejection: str
     payloads: tuple[str, ...]
     recording: str
     recording_problem: str
@@ -88,6 +90,8 @@ def diagnostics(status: SimulatorStatus) -> tuple[bytes, str, dict[str, object]]
         'periods with a drive at its limit': status.saturated,
         'rejected wrenches': status.rejected_wrenches,
         'last rejected wrench': status.wrench_rejection,
+        'rejected twists': status.rejected_twists,
+        'last rejected twist': status.twist_rejection,
         'payloads': ', '.join(status.payloads),
         'recording': status.recording,
         'order': status.order,
