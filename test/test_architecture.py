@@ -35,7 +35,7 @@ LAYERS = {
     'flex_control': [
         ('errors', 'incremental', 'kernels'), ('trajectories',), ('shaping',), ('design',),
         ('reference',), ('estimators',), ('controllers', 'warm_up'), ('loop',), ('trial',),
-        ('nodes',)],
+        ('batch',), ('nodes',)],
     'flex_viz': [
         ('shown_text',), ('geometry',), ('rviz', 'report'), ('browser',), ('nodes',)],
 }

@@ -18,6 +18,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from flex_control.batch.control_schedule import control_schedule
+from flex_control.batch.run_trials import TrialBatch, run_trials
 from flex_control.controllers import (
     PD,
     Controller,
@@ -71,8 +73,9 @@ __all__ = [
     'MotionLimits', 'Noise', 'Orientation', 'OrientationSpline', 'Parameter', 'QuinticSpline',
     'Reference', 'SampledLoop', 'SetPoints', 'Shaped', 'Shaper', 'Splines', 'StateObserver',
     'StaticLoad', 'Stop',
-    'TimeScaled', 'Trajectory', 'TrialResult', 'available_controllers', 'controller_class',
-    'make_controller', 'run_trial', 'sampled_loop', 'sampling_problem',
+    'TimeScaled', 'Trajectory', 'TrialBatch', 'TrialResult', 'available_controllers',
+    'control_schedule', 'controller_class', 'make_controller', 'run_trial', 'run_trials',
+    'sampled_loop', 'sampling_problem',
 ]
 
 # Old public name -> new one in this module

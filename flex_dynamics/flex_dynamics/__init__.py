@@ -17,18 +17,25 @@ from flex_dynamics.model.data import Data
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_dynamics.model.loads import DistributedLoad, Loads, Wrench
 from flex_dynamics.model.model import FrameMotion, Model, Terms
+from flex_dynamics.model.parameters import ModelParameter, model_parameters, with_parameters
 from flex_dynamics.model.poses import Poses
 from flex_dynamics.model.sections import BeamSections
+from flex_dynamics.simulation.batch.batch_inputs import ServoTargets
+from flex_dynamics.simulation.batch.batch_result import BatchResult
+from flex_dynamics.simulation.batch.control_schedule import ControlSchedule
+from flex_dynamics.simulation.batch.simulate_many import simulate_many
 from flex_dynamics.simulation.sensors import ImuReading, Sensors
 from flex_dynamics.simulation.simulate import Servo, SimulationResult, simulate
 from flex_dynamics.simulation.simulation import Simulation
 
 __version__ = '0.1.0'
 
-__all__ = ['BeamSections', 'Coordinates', 'Data', 'DistributedLoad', 'DynamicsError',
-           'FrameMotion', 'ImuReading', 'JointLimits', 'LinkCoordinates', 'Loads', 'Model',
-           'Poses', 'Sensors', 'Servo', 'Simulation', 'SimulationResult', 'Terms', 'Wrench',
-           'largest_joint_inertia', 'simulate']
+__all__ = ['BatchResult', 'BeamSections', 'ControlSchedule', 'Coordinates', 'Data',
+           'DistributedLoad', 'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits',
+           'LinkCoordinates', 'Loads', 'Model', 'ModelParameter', 'Poses', 'Sensors', 'Servo',
+           'ServoTargets', 'Simulation', 'SimulationResult', 'Terms', 'Wrench',
+           'largest_joint_inertia', 'model_parameters', 'simulate', 'simulate_many',
+           'with_parameters']
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,8 @@ PACKAGES = ('flex_dynamics', 'flex_control')
 WORK_SECONDS = 0.004
 SECONDS = {
     'accelerations': (8.0, 7.5), 'mass_and_coriolis': (8.0, 6.0), 'advance': (20.0, 16.0),
-    'driven_period': (22.0, 18.0), 'linear_terms': (6.0, 5.5), 'frame_motion': (4.0, 1.5),
+    'controlled_run': (24.0, 20.0), 'driven_period': (22.0, 18.0),
+    'linear_terms': (6.0, 5.5), 'frame_motion': (4.0, 1.5),
     'inverse_dynamics': (5.0, 1.5), 'first_moment': (3.0, 0.6), 'node_poses': (3.0, 0.3),
     'constrained_accelerations': (19.0, 18.0), 'constraint_terms': (4.0, 3.0),
 }

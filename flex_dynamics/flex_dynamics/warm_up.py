@@ -27,13 +27,13 @@ from flex_dynamics.model.backends.constrained import CONSTRAINT_TERMS
 from flex_dynamics.model.backends.recursive import FORWARD_DYNAMICS
 from flex_dynamics.model.poses import Poses
 from flex_dynamics.simulation.command_limits import TAKE_COMMAND
-from flex_dynamics.simulation.plant import DRIVEN_PERIOD
+from flex_dynamics.simulation.plant import CONTROLLED_RUN, DRIVEN_PERIOD
 from flex_dynamics.simulation.simulation import ADVANCE
 
 
 def warm_up_motion() -> None:
     """The kernels that move a robot."""
-    for kernel in (FORWARD_DYNAMICS, ADVANCE, DRIVEN_PERIOD, TAKE_COMMAND):
+    for kernel in (FORWARD_DYNAMICS, ADVANCE, DRIVEN_PERIOD, CONTROLLED_RUN, TAKE_COMMAND):
         kernel.prepare()
 
 

@@ -31,11 +31,15 @@ from flex_dynamics import (
     Poses,
     Sensors,
     Servo,
+    ServoTargets,
     Simulation,
     SimulationResult,
     Wrench,
     largest_joint_inertia,
+    model_parameters,
     simulate,
+    simulate_many,
+    with_parameters,
 )
 from flex_dynamics.symbolic import SymbolicModel, derive
 
@@ -110,6 +114,25 @@ NO_NAMES = {'None': None, 'a number': 3, 'unknown': ['nowhere'], 'numbers': [3],
             'Nones': [None], 'text': 'nowhere'}
 
 
+NO_PARAMETERS = {'a number': 3, 'text': 'link1.mass', 'a list': ['link1.damping'],
+                 'unknown': {'link1.dampin': 0.1}, 'nobody': {'nowhere.mass': 1.0},
+                 'number': {3: 1.0}, 'below zero': {'link1.damping': -0.1},
+                 'zero': {'link1.twist_stiffness': 0.0}, 'text value': {'link1.damping': '0.1'},
+                 'nan': {'link1.damping': np.nan}, 'None': {'link1.damping': None},
+                 'complex': {'link1.damping': 1j}, 'a table': {'link1.damping': [[0.1]]}}
+NO_TARGETS = {'a number': 3, 'servo': Servo([1.0], [1.0], lambda t: [0.0]),
+              'gains': ServoTargets([1.0, 1.0], [1.0], [0.0]),
+              'texts': ServoTargets(['1'], [1.0], [0.0]),
+              'target': ServoTargets([1.0], [1.0], 'abc'),
+              'targets': ServoTargets([1.0], [1.0], [0.0, 0.0]),
+              'rates': ServoTargets([1.0], [1.0], [0.0], [1j]),
+              'nan': ServoTargets([1.0], [1.0], [np.nan])}
+
+
+def without(values: dict, *names: str) -> dict:
+    return {what: value for what, value in values.items() if what not in names}
+
+
 def positive(more: dict | None = None) -> dict:
     return {**NOT_NUMBERS, 'zero': 0.0, 'below zero': -1.0, **(more or {})}
 
@@ -148,6 +171,13 @@ KINDS = {
                               'nan': [np.nan]}),
     'progress': lambda m: (False, NO_FLAG), 'event': lambda m: (lambda t, q, v: -1.0, NO_FUNCTION),
     'servo': lambda m: (None, NO_SERVO),
+    'rest': lambda m: (None, without(not_vectors(1), 'a matrix', 'ragged')),
+    'control': lambda m: (None, {'a number': 3, 'text': 'pd', 'numbers': [3]}),
+    'parameters': lambda m: (None, NO_PARAMETERS), 'values': lambda m: ({}, NO_PARAMETERS),
+    'runs': lambda m: (1, {**NOT_WHOLE, 'none': 0, 'too many': 10**9}),
+    'threads': lambda m: (1, {**NOT_WHOLE, 'none': 0}),
+    'frames': lambda m: ((), {'a number': 3, 'unknown': ['nowhere'], 'numbers': [3],
+                              'Nones': [None], 'text': 'payload'}),
     'robot': lambda m: (m.robot, {'a name': 'lab_link', 'None': None, 'a model': m}),
     'model': lambda m: (m, {'a robot': m.robot, 'a name': 'lab_link', 'None': None}),
     'equations': lambda m: (getattr(m, 'equations', None), {'None': None, 'a model': MODEL}),
@@ -161,6 +191,14 @@ OWN = {('without_payload', 'name'): lambda m: ('box', {**NO_FRAME}),
        # A class can be called, so that it is taken for a function of (t, q, v).
        ('simulate', 'tau'): lambda m: (None, {what: bad for what, bad in not_vectors(1).items()
                                               if what != 'a class'}),
+       # Of many runs a matrix has one row each.
+       **{('simulate_many', name): lambda m: (None, without(not_vectors(m.n), 'a matrix'))
+          for name in ('q', 'v')},
+       ('simulate_many', 'tau'): lambda m: (None, without(not_vectors(1), 'a matrix', 'ragged')),
+       ('simulate_many', 'servo'): lambda m: (None, NO_TARGETS),
+       ('simulate_many', 'model'): lambda m: (m, {
+           'a robot': m.robot, 'a name': 'lab_link', 'None': None, 'none': [], 'names': ['x']}),
+       ('simulate_many', 'progress'): lambda m: (False, {'text': 'yes', 'a number': 1}),
        # The sweeps of a step end by themselves at rounding; scipy would go on.
        ('Simulation', 'tolerance'): lambda m: (1e-6, positive())}
 
@@ -188,15 +226,18 @@ def objects() -> dict:
         found[kind.__name__] = (kind, None, MODEL)
     found['SymbolicModel'] = (SymbolicModel, None, own)
     found['simulate'] = (simulate, None, MODEL)
+    found['simulate_many'] = (simulate_many, None, MODEL)
+    found['model_parameters'] = (model_parameters, None, MODEL)
+    found['with_parameters'] = (with_parameters, None, MODEL)
     found['largest_joint_inertia'] = (largest_joint_inertia, None, MODEL)
     return found
 
 
 CALLS = objects()
 # Records that are checked where they are used, in NOT_LOADS and NO_SERVO, and results.
-RECORDS = {'Coordinates', 'Data', 'DistributedLoad', 'DynamicsError', 'FrameMotion', 'ImuReading',
-           'JointLimits', 'LinkCoordinates', 'Loads', 'Servo', 'SimulationResult', 'Terms',
-           'Wrench'}
+RECORDS = {'BatchResult', 'ControlSchedule', 'Coordinates', 'Data', 'DistributedLoad',
+           'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits', 'LinkCoordinates', 'Loads',
+           'ModelParameter', 'Servo', 'ServoTargets', 'SimulationResult', 'Terms', 'Wrench'}
 
 
 def call_of(which: str):

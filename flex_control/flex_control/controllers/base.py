@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flex_control.controllers.affine_law import AffineLaw
 from flex_control.controllers.parameters import Parameter, check_all
 from flex_control.errors import ControlError, refuse_constraints
 from flex_control.estimators.measurements import Measurements
@@ -112,6 +113,11 @@ class Controller:
     def update(self, time: float, period: float) -> np.ndarray:
         """Efforts (n_joints,), N m or N, at `time` (s), `period` (s) after the last update."""
         raise TypeError(f'{type(self).__name__} has no update')
+
+    def affine_law(self) -> AffineLaw | None:
+        """The control law of the last update as gains about a reference that does not depend on
+        the state, so that a compiled loop may apply it; None: it is no such law."""
+        return None
 
     def ahead(self) -> None:
         """Work for later updates, such as a new design; called once after each update, when the

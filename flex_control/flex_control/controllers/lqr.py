@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flex_control.controllers.affine_law import AffineLaw
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
 from flex_control.design.gains import (
@@ -264,6 +265,16 @@ class LQR(Controller):
             # anti-windup
             self._z += period * (gains.error @ off)
         return clipped
+
+    def affine_law(self) -> AffineLaw | None:
+        wanted, gains, joints = self._wanted, self._gains, self.model.n_joints
+        ahead, q, v = self._feedforward.copy(), wanted.q.copy(), wanted.v.copy()
+        if gains is None:
+            return AffineLaw(ahead, q, v, None, None, np.zeros((joints, joints)),
+                             np.zeros((joints, self.model.n)), self._limits)
+        integrates = 1.0 if self.parameters['integral_time'] > 0.0 else 0.0
+        return AffineLaw(ahead, q, v, gains.state, gains.effort, gains.integral,
+                         integrates * gains.error, self._limits)
 
 
 def _mixed(one: LqrGains, other: LqrGains, share: float) -> LqrGains:

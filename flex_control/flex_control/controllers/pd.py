@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flex_control.controllers.affine_law import AffineLaw
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
 from flex_control.design.gains import pd_bandwidth, shared_inertia
@@ -100,7 +101,7 @@ class PD(Controller):
 
     def efforts_towards(self, wanted: Reference, period: float) -> np.ndarray:
         """Efforts (n_joints,) of the control law, less those of the drives."""
-        joints = self.model.n_joints
+        joints, self._towards = self.model.n_joints, wanted
         efforts: np.ndarray = self._stiffness * (wanted.position - self.q[:joints])
         if self._damps:
             efforts += self._damping * (wanted.velocity - self.v[:joints])
@@ -117,3 +118,19 @@ class PD(Controller):
 
     def update(self, time: float, period: float) -> np.ndarray:
         return self.efforts_towards(self.wanted(period), period)
+
+    def affine_law(self) -> AffineLaw | None:
+        model, joints, wanted = self.model, self.model.n_joints, self._towards
+        ahead = np.zeros(joints)
+        if wanted is not self.reference:
+            ahead += (self.drive_stiffness * (wanted.position - self.reference.position)
+                      + self.drive_damping * (wanted.velocity - self.reference.velocity))
+        if self.parameters['static_compensation']:
+            ahead += (self._moving_load.effort if self.parameters['feedforward']
+                      else self._static_load.efforts(wanted.position))
+        q, v, gains = np.zeros(model.n), np.zeros(model.n), np.zeros((joints, 2 * model.n))
+        q[:joints], v[:joints] = wanted.position, wanted.velocity
+        gains[:, :joints] = np.diag(self._stiffness)
+        gains[:, model.n:model.n + joints] = np.diag(self._damping)
+        return AffineLaw(ahead, q, v, gains, None, np.zeros((joints, 0)), np.zeros((0, model.n)),
+                         np.full(joints, np.inf))

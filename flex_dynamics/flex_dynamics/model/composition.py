@@ -21,7 +21,7 @@ import numpy as np
 from flex_description import Inertia, Robot, Support
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
-from flex_dynamics.build.assemble import Assembly, AttachedPayload
+from flex_dynamics.build.assemble import Assembly, AttachedPayload, assemble
 from flex_dynamics.build.beam_fields import BeamFields
 from flex_dynamics.build.damping import damping_of_beams, set_damping
 from flex_dynamics.checks import LARGEST
@@ -279,3 +279,16 @@ class ComposedModel(Frozen):
         """value as a float array of this length, every number finite and at most `most`; else
         DynamicsError. It is not copied if it is such an array already."""
         return checks.vector(value, name, length, self._names, most)
+
+
+def recomposed(model: Same, robot: Robot, beams: dict[Any, Any],
+               payloads: Mapping[str, AttachedPayload]) -> Same:
+    """A model of a changed robot with the same coordinates: other masses, springs, dampers.
+
+    beams: integrals of the mode shapes that still hold, as `assembly.beams` has them; those that
+    are missing are calculated. Damping is calculated anew, without payloads, as Model(robot) does.
+    """
+    bare = assemble(robot, model.order, beams=beams)
+    changed = object.__new__(type(model))
+    changed._compose(bare, model.backend.rebuilt(bare), None)
+    return changed._rebuilt(bare.changed(payloads=payloads)) if payloads else changed

@@ -20,6 +20,7 @@ from numba import types
 from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, AtFirstCall
+from flex_dynamics.kernels.stepping import controlled_run as schedules
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import driven_period
 from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
@@ -34,6 +35,7 @@ from flex_dynamics.simulation.simulation import MOST_SWEEPS, Simulation
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
 DRIVEN_PERIOD = AtFirstCall(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS,
                             types.boolean)
+CONTROLLED_RUN = AtFirstCall(schedules.controlled_run, *schedules.SIGNATURE)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Plant:
         self.steps = steps
         self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
         self._motors[rows.LOWER], self._motors[rows.UPPER] = -np.inf, np.inf
-        self._kept = np.zeros((3, model.n))
+        self._kept, self._command = np.zeros((3, model.n)), np.zeros(model.n_joints)
         self.commands = CommandLimits(model, self._motors)
         self._position_drives = PositionDrives(model, self._motors, self.commands)
         self._holds_start = holds_start
@@ -231,6 +233,34 @@ class Plant:
         finally:
             simulation.set_state(self._kept[0], self._kept[1])
             simulation.time = begun
+
+    def run_schedule(self, schedule: Array, memory: Array, first: int, last: int, every: int,
+                     limited: bool, q: Array, v: Array, effort: Array) -> tuple[int, str]:
+        """Periods `first` to `last` - 1 of a schedule (its handle) in one kernel call.
+
+        memory: of the control law; every, limited, q, v, effort: see kernels/stepping/
+        controlled_run.py. Returns how many periods have been done since the schedule began, and
+        why not all were; the state is then that after the last good step.
+        """
+        simulation = self.simulation
+        status, done, sweeps, cuts = CONTROLLED_RUN.call(
+            simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
+            schedule, memory, self._command, first, last, every, limited, q, v, effort,
+            simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS, simulation.balance)
+        self.saturated += cuts
+        self._moved = True
+        simulation.count_steps(self.steps * (done - first), 0, sweeps)
+        if not status:
+            return done, ''
+        if status < 0:
+            return done, ('the control law asks for efforts that are not finite at '
+                          f'{simulation.time:.6g} s')
+        try:
+            simulation.restart(*self._kept)
+            simulation.stop_at_failure(self._motors[rows.ACTING], self.steps, status)
+        except DynamicsError as error:
+            return done, str(error)
+        return done, f'a step failed at {simulation.time:.6g} s'
 
     def acceleration(self) -> Array:
         """Accelerations (n,) at the present state; zero until something has moved."""

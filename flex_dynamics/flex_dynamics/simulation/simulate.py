@@ -135,8 +135,8 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
     output_step = step if output_step is None else checks.positive(
         output_step, 'output_step', 'a positive time in s')
     duration = checks.positive(duration, 'duration', 'a positive time in s')
-    inner = _multiple(output_step, 'output_step', step, 'step')
-    count = _multiple(duration, 'duration', output_step, 'output step')
+    inner = whole_multiple(output_step, 'output_step', step, 'step')
+    count = whole_multiple(duration, 'duration', output_step, 'output step')
     tolerance = checks.positive(tolerance, 'tolerance', 'a positive number')
     if tolerance < LEAST_TOLERANCE:
         raise DynamicsError(f'tolerance: expected at least {LEAST_TOLERANCE:g}, which rounding '
@@ -165,7 +165,7 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
     return run.result(count + 1, None)
 
 
-def _multiple(time: float, name: str, unit: float, of: str) -> int:
+def whole_multiple(time: float, name: str, unit: float, of: str) -> int:
     """How many units a time is; DynamicsError, with the nearest multiple, if that is not whole."""
     ratio = time / unit
     if ratio > MOST_OUTPUTS:
