@@ -35,8 +35,13 @@ def disc(*constraints: str):
                  joint('base', 'world', 'disc', '0 0 0.3', kind='floating'), *constraints)
 
 
+SPRINGS = ''.join(f'<flexible_joint joint="joint{k}" stiffness="300" damping="0.5" '
+                  f'motor_inertia="2e-4" gear_ratio="40"/>' for k in (1, 3, 6))
+
+
 def machines():
     yield from (arm(kind) for kind in LOOPS)
+    yield arm('ball', extra=SPRINGS)
     yield from (four_bar(flexible=name) for name in ('', 'crank', 'coupler', 'rocker'))
     yield from (disc(one) for one in WHEELS)
     yield disc(*WHEELS[:2])
