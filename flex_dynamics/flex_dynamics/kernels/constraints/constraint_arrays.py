@@ -67,6 +67,7 @@ Constraints = namedtuple('Constraints', (
     'Y',            # (n, columns) M^-1 A'
     'one',          # (2, n, LANES) a single column in the first lane, and its response
     'S',            # (m, columns) A M^-1 A', then its pivoted Cholesky factor
+    'size',         # (columns,) what the diagonal of S would be if every joint gave way to a row
     'scale',        # (m,) of the rows
     'right',        # (columns,)
     'multiplier',   # (m,)
@@ -89,7 +90,8 @@ def make_constraints(end_nodes: np.ndarray, end_poses: np.ndarray, rows: np.ndar
     shapes = {'poses': (ends, POSE_WIDTH), 'speeds': (ends, 6), 'J': (ends, 6, n),
               'J_rate': (ends, 6, n), 'lines': (m, LINE_WIDTH), 'error': (m,), 'A': (m, n),
               'A_rate': (m, n), 'At': (n, columns), 'Z': (n, columns), 'W': (n, columns),
-              'Y': (n, columns), 'one': (2, n, LANES), 'S': (m, columns), 'scale': (m,),
+              'Y': (n, columns), 'one': (2, n, LANES), 'S': (m, columns),
+              'size': (columns,), 'scale': (m,),
               'right': (columns,), 'multiplier': (m,), 'order': (m,), 'rank': (1,),
               'pull': (nodes, 6, columns), 'move': (nodes, 6, max(columns, LANES)),
               'R_world': (nodes, 3, 3), 'p_world': (nodes, 3)}
@@ -140,7 +142,8 @@ def open_constraints(h, at):
         array_at(h[a + 13], (n, columns)), array_at(h[a + 14], (n, columns)),
         array_at(h[a + 15], (n, columns)), array_at(h[a + 16], (n, columns)),
         array_at(h[a + 17], (2, n, LANES)), array_at(h[a + 18], (m, columns)),
-        array_at(h[a + 19], (m,)), array_at(h[a + 20], (columns,)), array_at(h[a + 21], (m,)),
-        integers_at(h[a + 22], (m,)), integers_at(h[a + 23], (1,)),
-        array_at(h[a + 24], (nodes, 6, columns)), array_at(h[a + 25], (nodes, 6, columns)),
-        array_at(h[a + 26], (nodes, 3, 3)), array_at(h[a + 27], (nodes, 3)))
+        array_at(h[a + 19], (columns,)), array_at(h[a + 20], (m,)),
+        array_at(h[a + 21], (columns,)), array_at(h[a + 22], (m,)),
+        integers_at(h[a + 23], (m,)), integers_at(h[a + 24], (1,)),
+        array_at(h[a + 25], (nodes, 6, columns)), array_at(h[a + 26], (nodes, 6, columns)),
+        array_at(h[a + 27], (nodes, 3, 3)), array_at(h[a + 28], (nodes, 3)))

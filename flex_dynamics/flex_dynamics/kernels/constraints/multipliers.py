@@ -26,6 +26,7 @@ from flex_dynamics.kernels.constraints.response import respond
 from flex_dynamics.kernels.constraints.row_forces import reduce_forces, set_schur
 
 SMALLEST_PIVOT = 1e-10      # of scaled rows: the sine of the angle to the others, squared
+SMALLEST_DIAGONAL = 1e-24   # of A M^-1 A', by its size: the share of a row that moves, squared
 
 
 @njit(**OPTIONS)
@@ -37,7 +38,9 @@ def factor_schur(table, body, w, c):
     set_schur(c)
     for i in range(m):
         diagonal = c.S[i, i]
-        c.scale[i] = 1.0 / math.sqrt(diagonal) if diagonal > 1e-300 else 0.0
+        # Rounding leaves parts in 1e32 of rows along which nothing can move.
+        some = diagonal > max(SMALLEST_DIAGONAL * c.size[i], 1e-300)
+        c.scale[i] = 1.0 / math.sqrt(diagonal) if some else 0.0
         c.order[i] = i
         for j in range(i + 1):
             c.S[i, j] *= c.scale[i] * c.scale[j]

@@ -114,6 +114,24 @@ def take_off(U, x, own, stride):
 
 
 @njit(**OPTIONS)
+def add_size(by, own, stride, size):
+    """size += by |own|^2 for the wrenches of four columns; addresses."""
+    s = load(own, 0) * load(own, 0)
+    for k in range(1, 6):
+        s = s + load(own, k * stride) * load(own, k * stride)
+    store(size, 0, load(size, 0) + s * by)
+
+
+@njit(**OPTIONS)
+def square(screw):
+    """|screw|^2 of an address of (6,)."""
+    s = 0.0
+    for k in range(6):
+        s += screw[k] * screw[k]
+    return s
+
+
+@njit(**OPTIONS)
 def set_columns(table, body, w, c):
     """c.At = A' from the lines of the rows, at the kinematics of the workspace."""
     set_pulls(c)
@@ -138,8 +156,9 @@ def set_columns(table, body, w, c):
 
 @njit(**OPTIONS)
 def reduce_forces(table, body, w, c):
-    """c.Z and c.W of the lines of the rows, by the factors that solve_sweeps has left."""
+    """c.Z, c.W and c.size of the lines of the rows, by the factors that solve_sweeps has left."""
     set_pulls(c)
+    clear(address_of(c.size), c.size.shape[0])
     n, stride, first = c.Z.shape[0], c.Z.shape[1], table[0, ELASTIC]
     clear(address_of(c.Z), n * stride)
     clear(address_of(c.W), n * stride)
@@ -148,15 +167,16 @@ def reduce_forces(table, body, w, c):
         for column in range(c.span[i, 0], c.span[i, 1], 4):
             own = shifted(address_of(c.pull[i]), column)
             Z, W = shifted(address_of(c.Z), column), shifted(address_of(c.W), column)
+            size = shifted(address_of(c.size), column)
             if modes > 0:
                 start = table[i, ELASTIC]
                 reduce_amplitudes(modes, shifted(w.F, ROW * (start - first)),
                                   shifted(w.H, w.most * (start - first)), w.most, own, stride,
                                   shifted(Z, start * stride), shifted(W, start * stride))
             if kind == REVOLUTE or kind == PRISMATIC:
-                reduce_joint(i, table, body, w, own, stride, Z, W)
+                reduce_joint(i, table, body, w, own, stride, Z, W, size)
             elif kind != FIXED and kind != ON_BEAM:
-                reduce_base(3 if kind == PLANAR else 6, table[i, Q], w, own, stride, Z, W)
+                reduce_base(3 if kind == PLANAR else 6, table[i, Q], w, own, stride, Z, W, size)
             if parent < 0:
                 continue
             above = shifted(address_of(c.pull[parent]), column)
@@ -185,10 +205,11 @@ def reduce_amplitudes(modes, F, H, most, own, stride, Z, W):
 
 
 @njit(**OPTIONS)
-def reduce_joint(i, table, body, w, own, stride, Z, W):
+def reduce_joint(i, table, body, w, own, stride, Z, W, size):
     """A joint with one coordinate; the rotor of an elastic one has no force of its own."""
-    at, D = table[i, Q] * stride, w.D[i]
-    z = along(shifted(address_of(body[i]), SCREW), own, stride)
+    at, D, screw = table[i, Q] * stride, w.D[i], shifted(address_of(body[i]), SCREW)
+    z = along(screw, own, stride)
+    add_size(square(screw) * D[0], own, stride, size)
     store(Z, at, z)
     store(W, at, z * D[0])
     if table[i, MOTOR] >= 0:
@@ -198,10 +219,11 @@ def reduce_joint(i, table, body, w, own, stride, Z, W):
 
 
 @njit(**OPTIONS)
-def reduce_base(dof, at, w, own, stride, Z, W):
+def reduce_base(dof, at, w, own, stride, Z, W, size):
     """The coordinates of a moving base, by the Cholesky factor of their pivot."""
     D = w.base_D
     for m in range(dof):
+        add_size(square(address_of(w.S[m])) * D[m, m] * D[m, m], own, stride, size)
         x = along(address_of(w.S[m]), own, stride)
         store(Z, (at + m) * stride, x)
         for k in range(m):
