@@ -12,11 +12,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
 import pytest
 from constrained_robots import LOOPS, arm, four_bar, joint, link, robot, state
+from scipy.spatial.transform import Rotation
 
 from flex_dynamics import DynamicsError, Model, Wrench
 from flex_dynamics.papers.constrained_motion import PseudoVelocities
@@ -35,8 +37,13 @@ def disc(*constraints: str):
                  joint('base', 'world', 'disc', '0 0 0.3', kind='floating'), *constraints)
 
 
+SPRINGS = ''.join(f'<flexible_joint joint="joint{k}" stiffness="300" damping="0.5" '
+                  f'motor_inertia="2e-4" gear_ratio="40"/>' for k in (1, 3, 6))
+
+
 def machines():
     yield from (arm(kind) for kind in LOOPS)
+    yield arm('ball', extra=SPRINGS)
     yield from (four_bar(flexible=name) for name in ('', 'crank', 'coupler', 'rocker'))
     yield from (disc(one) for one in WHEELS)
     yield disc(*WHEELS[:2])
@@ -45,6 +52,10 @@ def machines():
 @pytest.fixture(scope='module')
 def models():
     return [Model(one) for one in machines()]
+
+
+def text(values):
+    return ' '.join(repr(float(value)) for value in values)
 
 
 def random_state(model, seed):
@@ -110,6 +121,22 @@ def test_dynamics_solve_the_whole_system(models):
         assert np.abs(left - force - model.inverse_dynamics(
             q, v, np.zeros(model.n))).max() < 1e-8 * (1.0 + np.abs(force).max())
         assert np.abs(A @ found.acceleration + B @ v).max() < 1e-9 * (1.0 + np.abs(B @ v).max())
+
+
+@pytest.mark.parametrize('turn', [(0.0, 0.0, 0.0), (0.3, 0.5, 0.7)])
+def test_rows_along_which_nothing_moves_have_no_multiplier(turn):
+    """A planar base with castors in its plane, upright and askew: rounding is no motion."""
+    normal = Rotation.from_euler('xyz', turn).as_matrix()[:, 2]
+    castors = [f'<wheel name="castor{k}" type="castor" frame="plate" xyz="{xy} -0.1" normal='
+               f'"{text(normal)}"/>' for k, xy in enumerate(('0.3 0', '0 0.2', '-0.1 -0.4'))]
+    model = Model(robot('<link name="world"/>', link('plate', 2.0, '0.1 0.05 0', (0.1, 0.1, 0.2)),
+                        joint('base', 'world', 'plate', text(0.1 * normal), '0 0 1', 'planar',
+                              rpy=text(turn)), *castors))
+    q, v = np.array([0.3, -0.2, 0.7]), np.array([0.4, 0.1, 1.3])
+    found = model.constrained_dynamics(q, v, np.array([1.0, 2.0, 0.3]))
+    free = Model(dataclasses.replace(model.robot, wheels=()))
+    assert found.rank == 0 and np.abs(found.multipliers).max() < 1e-12
+    assert np.abs(found.acceleration - free.forward_dynamics(q, v, [1.0, 2.0, 0.3])).max() < 1e-12
 
 
 def test_reactions_are_wrenches_on_the_frames(models):

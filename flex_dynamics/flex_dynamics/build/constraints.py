@@ -72,10 +72,11 @@ class ConstraintSet:
         """Rows (m,) that positions keep, not speeds alone."""
         return np.array([bool(row[3]) for row in self.rows], dtype=bool)
 
-    def arrays(self, nodes: int, n: int) -> Constraints:
-        """Arrays with scratch memory for a tree of so many nodes and coordinates."""
+    def arrays(self, parents: np.ndarray, n: int) -> Constraints:
+        """Arrays with scratch memory for a tree of nodes with these parents, and n coordinates.
+        """
         return make_constraints(np.array(self.end_nodes), np.array(self.end_poses),
-                                np.array(self.rows), np.array(self.numbers), nodes, n)
+                                np.array(self.rows), np.array(self.numbers), parents, n)
 
     def add_end(self, node: int, pose: np.ndarray) -> int:
         self.end_nodes.append(node)

@@ -22,7 +22,7 @@ from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
 from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, AtFirstCall
-from flex_dynamics.kernels.base.layout import DOF, PINNED, Q
+from flex_dynamics.kernels.base.layout import DOF, PARENT, PINNED, Q
 from flex_dynamics.kernels.stepping.base_momentum import LEDGER
 from flex_dynamics.kernels.stepping.coupled_step import make_coupled
 from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
@@ -177,7 +177,8 @@ class Simulation:
         nodes = len(self._stepped.assembly.tree.nodes) + 2
         self._worlds = (np.zeros((nodes, 3, 3)), np.zeros((nodes, 3)))
         constraints = self._stepped.assembly.constraints
-        self._constraints = constraints.arrays(nodes - 2, self.model.n if constraints.rows else 0)
+        parents = self._stepped.assembly.packed.table[:, PARENT]
+        self._constraints = constraints.arrays(parents, self.model.n if constraints.rows else 0)
         self._set_handle()
 
     def _set_handle(self) -> None:

@@ -80,18 +80,21 @@ def set_end_jacobians(table, body, w, c):
 
 
 @njit(**OPTIONS)
-def end_speeds(c, e, v):
-    """Speed of the origin and angular velocity of an end, world axes."""
-    J, n = c.J[e], v.shape[0]
-    s0 = s1 = s2 = s3 = s4 = s5 = 0.0
-    for k in range(n):
-        s0 += J[0, k] * v[k]
-        s1 += J[1, k] * v[k]
-        s2 += J[2, k] * v[k]
-        s3 += J[3, k] * v[k]
-        s4 += J[4, k] * v[k]
-        s5 += J[5, k] * v[k]
-    return s0, s1, s2, s3, s4, s5
+def set_end_speeds(w, c):
+    """c.speeds of the ends from the twists of their nodes; zero of the world's."""
+    for e in range(c.end_nodes.shape[0]):
+        node, d, speed = c.end_nodes[e], c.end_poses[e], c.speeds[e]
+        if node < 0:
+            for k in range(6):
+                speed[k] = 0.0
+            continue
+        R, V = c.R_world[node], w.V[node]
+        l0 = V[3] + V[1] * d[11] - V[2] * d[10]
+        l1 = V[4] + V[2] * d[9] - V[0] * d[11]
+        l2 = V[5] + V[0] * d[10] - V[1] * d[9]
+        for i in range(3):
+            speed[i] = R[i, 0] * l0 + R[i, 1] * l1 + R[i, 2] * l2
+            speed[3 + i] = R[i, 0] * V[0] + R[i, 1] * V[1] + R[i, 2] * V[2]
 
 
 @njit(**OPTIONS)
@@ -204,35 +207,43 @@ def set_wheel_line(kind, number, pose, V, line):
 
 
 @njit(**OPTIONS)
-def set_jacobian(c, v, rates):
-    """c.A, and with `rates` c.A_rate, of all rows from the ends' Jacobians at speeds v."""
-    n = v.shape[0]
+def set_lines(c):
+    """c.lines of all rows from the poses and speeds of the ends; zero of inactive ones."""
     for r in range(c.rows.shape[0]):
-        one, two = c.rows[r, FIRST], c.rows[r, SECOND]
-        line = c.lines[r]
-        set_line(c.rows[r, KIND], c.numbers[r], c.poses[one], c.poses[two],
-                 end_speeds(c, one, v), end_speeds(c, two, v), line)
-        J1, J2, A = c.J[one], c.J[two], c.A[r]
-        active = 1.0 if c.rows[r, ACTIVE] != 0 else 0.0
-        for k in range(LINE_WIDTH):
-            line[k] *= active
-        for k in range(n):
-            s = 0.0
+        one, two, line = c.rows[r, FIRST], c.rows[r, SECOND], c.lines[r]
+        if c.rows[r, ACTIVE] != 0:
+            set_line(c.rows[r, KIND], c.numbers[r], c.poses[one], c.poses[two], c.speeds[one],
+                     c.speeds[two], line)
+        else:
+            for k in range(LINE_WIDTH):
+                line[k] = 0.0
+
+
+@njit(**OPTIONS)
+def lines_here(table, w, c):
+    """c.lines, with poses and speeds of the ends, at the kinematics that the workspace has."""
+    world_poses(table, w, c.R_world, c.p_world)
+    set_end_poses(c)
+    set_end_speeds(w, c)
+    set_lines(c)
+
+
+@njit(**OPTIONS)
+def set_jacobian(c):
+    """c.A and c.A_rate of all rows from their lines and the ends' Jacobians."""
+    for r in range(c.rows.shape[0]):
+        one, two, line = c.rows[r, FIRST], c.rows[r, SECOND], c.lines[r]
+        J1, J2, B1, B2 = c.J[one], c.J[two], c.J_rate[one], c.J_rate[two]
+        for k in range(c.A.shape[1]):
+            s, t = 0.0, 0.0
             for i in range(3):
                 s += (line[i] * (J2[i, k] - J1[i, k]) + line[3 + i] * J1[3 + i, k]
                       + line[6 + i] * J2[3 + i, k])
-            A[k] = s
-        if not rates:
-            continue
-        B1, B2, B = c.J_rate[one], c.J_rate[two], c.A_rate[r]
-        for k in range(n):
-            s = 0.0
-            for i in range(3):
-                s += (line[i] * (B2[i, k] - B1[i, k]) + line[3 + i] * B1[3 + i, k]
+                t += (line[i] * (B2[i, k] - B1[i, k]) + line[3 + i] * B1[3 + i, k]
                       + line[6 + i] * B2[3 + i, k]
                       + line[9 + i] * (J2[i, k] - J1[i, k]) + line[12 + i] * J1[3 + i, k]
                       + line[15 + i] * J2[3 + i, k])
-            B[k] = s
+            c.A[r, k], c.A_rate[r, k] = s, t
 
 
 @njit(**OPTIONS)
@@ -244,20 +255,13 @@ def errors_at(table, body, coef, w, q, v, c):
     set_errors(c)
 
 
-@njit(**OPTIONS)
-def jacobian_here(table, body, w, v, c, rates):
-    """c.A (and c.A_rate) at the kinematics that the workspace has; v: the same speeds."""
-    world_poses(table, w, c.R_world, c.p_world)
-    set_end_poses(c)
-    set_end_jacobians(table, body, w, c)
-    set_jacobian(c, v, rates)
-
-
 @njit(**ENTRY)
 def constraint_terms(handle, constraints, q, v):
     """error, A, A_rate and lines of the constraints behind a handle, at q and v (n,)."""
     m, c = open_handle(handle), open_constraints(constraints, 0)
     w = carve(m.work, m.size)
     kinematics(m.table, m.body, m.coef, q, v, w, True)
-    jacobian_here(m.table, m.body, w, v, c, True)
+    lines_here(m.table, w, c)
+    set_end_jacobians(m.table, m.body, w, c)
+    set_jacobian(c)
     set_errors(c)

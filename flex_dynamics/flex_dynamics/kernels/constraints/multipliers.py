@@ -20,34 +20,29 @@ import math
 
 from numba import njit
 
-from flex_dynamics.kernels.base.layout import OPTIONS
-from flex_dynamics.kernels.constraints.constraint_arrays import ACTIVE
-from flex_dynamics.kernels.constraints.response import response
+from flex_dynamics.kernels.base.layout import LANES, OPTIONS
+from flex_dynamics.kernels.base.vector import address_of
+from flex_dynamics.kernels.constraints.response import respond
+from flex_dynamics.kernels.constraints.row_forces import reduce_forces, set_schur
 
 SMALLEST_PIVOT = 1e-10      # of scaled rows: the sine of the angle to the others, squared
+SMALLEST_DIAGONAL = 1e-24   # of A M^-1 A', by its size: the share of a row that moves, squared
 
 
 @njit(**OPTIONS)
 def factor_schur(table, body, w, c):
-    """c.Y, c.S factored, c.scale, c.order for c.A and the recursion's factors; returns the rank.
+    """c.S factored, c.scale, c.order for c.lines and the recursion's factors; returns the rank.
     """
-    m, n = c.A.shape
-    for r in range(m):
-        if c.rows[r, ACTIVE] != 0:
-            response(table, body, w, c.A[r], c, c.Y[r])
-        else:
-            c.Y[r, :] = 0.0
+    m = c.rows.shape[0]
+    reduce_forces(table, body, w, c)
+    set_schur(c)
     for i in range(m):
-        for j in range(i + 1):
-            s = 0.0
-            for k in range(n):
-                s += c.A[i, k] * c.Y[j, k]
-            c.S[i, j] = c.S[j, i] = s
         diagonal = c.S[i, i]
-        c.scale[i] = 1.0 / math.sqrt(diagonal) if diagonal > 1e-300 else 0.0
-    for i in range(m):
+        # Rounding leaves parts in 1e32 of rows along which nothing can move.
+        some = diagonal > max(SMALLEST_DIAGONAL * c.size[i], 1e-300)
+        c.scale[i] = 1.0 / math.sqrt(diagonal) if some else 0.0
         c.order[i] = i
-        for j in range(m):
+        for j in range(i + 1):
             c.S[i, j] *= c.scale[i] * c.scale[j]
     return pivoted_cholesky(c.S, c.order)
 
@@ -87,8 +82,8 @@ def pivoted_cholesky(S, order):
 
 @njit(**OPTIONS)
 def solve_schur(c, rank, right, x):
-    """x (m,) with (A M^-1 A') x = right (m,), zero for rows beyond the rank. x is not right."""
-    m = right.shape[0]
+    """x (m,) with (A M^-1 A') x = right, zero for rows beyond the rank. x is not right."""
+    m = x.shape[0]
     S, order, scale = c.S, c.order, c.scale
     for i in range(m):
         x[i] = 0.0
@@ -107,11 +102,31 @@ def solve_schur(c, rank, right, x):
 
 
 @njit(**OPTIONS)
+def apply_multipliers(table, body, w, c, a):
+    """a (n,) += M^-1 A' c.multiplier, by the factors of the recursion."""
+    n, m = c.Z.shape[0], c.rows.shape[0]
+    Z, column, change = c.Z, c.one[0], c.one[1]
+    for k in range(n):
+        s = 0.0
+        for r in range(m):
+            s += Z[k, r] * c.multiplier[r]
+        column[k, 0] = s
+    respond(table, body, w, address_of(column), LANES, address_of(c.move), address_of(change))
+    for k in range(n):
+        a[k] += change[k, 0]
+
+
+@njit(**OPTIONS)
+def keep_responses(table, body, w, c):
+    """c.Y = M^-1 A' (n, columns), for use when the factors are gone."""
+    respond(table, body, w, address_of(c.Z), c.Z.shape[1], address_of(c.move), address_of(c.Y))
+
+
+@njit(**OPTIONS)
 def add_response(c, multiplier, a):
-    """a (n,) += M^-1 A' multiplier."""
-    m, n = c.Y.shape
-    for r in range(m):
-        x = multiplier[r]
-        if x != 0.0:
-            for k in range(n):
-                a[k] += x * c.Y[r, k]
+    """a (n,) += c.Y multiplier."""
+    for k in range(a.shape[0]):
+        s = 0.0
+        for r in range(multiplier.shape[0]):
+            s += c.Y[k, r] * multiplier[r]
+        a[k] += s

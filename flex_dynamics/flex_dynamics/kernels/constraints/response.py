@@ -8,10 +8,10 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""Accelerations that a generalised force causes, by the factors that solve_sweeps has left.
+"""Accelerations that forces cause, by the factors that solve_sweeps has left: base to tips.
 
-The recursion's factors serve for any right-hand side: one sweep from the tips to the base carries
-the force, one back the accelerations, both in O(nodes), without a new elimination.
+The last sweep of forward dynamics for four right-hand sides in a register. They are forces that
+row_forces.reduce_forces has carried to the base, Z = L^-1 force of M = L D L', or sums of them.
 """
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from flex_dynamics.kernels.base.layout import (
     ELASTIC,
     FIXED,
     KIND,
+    LANES,
     MODES,
     MOTOR,
     ON_BEAM,
@@ -36,145 +37,110 @@ from flex_dynamics.kernels.base.layout import (
     SCREW,
     Q,
 )
-from flex_dynamics.kernels.base.spatial import add_force_to_parent, twist_to_child
-from flex_dynamics.kernels.base.vector import shifted
+from flex_dynamics.kernels.base.vector import address_of, load, shifted, spread, store
 
 
 @njit(**OPTIONS)
-def response(table, body, w, force, c, y):
-    """y (n,): (M + what solve_sweeps was given) y = force (n,)."""
-    carry_force(table, body, w, force, c)
-    carry_acceleration(table, body, w, c, y)
+def respond(table, body, w, Z, stride, move, Y):
+    """Y (n, stride) = (L')^-1 D^-1 Z for Z (n, stride); move: scratch (nodes, 6, stride).
 
-
-@njit(**OPTIONS)
-def carry_force(table, body, w, force, c):
-    """Tips to base: right-hand sides of the pivots in c.node_right and c.elastic."""
-    first, nodes = table[0, ELASTIC], table.shape[0]
-    b, right, elastic = c.node_force, c.node_right, c.elastic
-    for i in range(nodes):
-        for k in range(6):
-            b[i, k] = 0.0
-    for k in range(first, elastic.shape[0]):
-        elastic[k] = -force[k]
-    for i in range(nodes - 1, -1, -1):
-        kind, parent, at, own = table[i, KIND], table[i, PARENT], table[i, Q], b[i]
-        modes = table[i, MODES]
-        if modes > 0:
-            start = table[i, ELASTIC]
-            F, H = shifted(w.F, ROW * (start - first)), shifted(w.H, w.most * (start - first))
-            for k in range(modes):
-                x = elastic[start + k] * H[k * w.most + k]
-                for j in range(k + 1, modes):
-                    elastic[start + j] -= H[k * w.most + j] * x
-                for j in range(6):
-                    own[j] -= F[ROW * k + j] * x
-        elastic_joint = table[i, MOTOR] >= 0
-        if kind == REVOLUTE or kind == PRISMATIC:
-            s = force[at]
-            for k in range(6):
-                s -= body[i, SCREW + k] * own[k]
-            right[i, 0] = s
-            if elastic_joint:
-                right[i, 1] = force[table[i, MOTOR]]
-            else:
-                U, x = shifted(w.U, ROW * i), s * w.D[i, 0]
-                for k in range(6):
-                    own[k] += U[k] * x
-        elif kind != FIXED and kind != ON_BEAM:
-            for m in range(3 if kind == PLANAR else 6):
-                s = force[at + m]
-                for k in range(6):
-                    s -= w.S[m, k] * own[k]
-                right[i, m] = s
-        if parent < 0:
-            continue
-        if kind == ON_BEAM:
-            start, row = table[parent, ELASTIC], table[i, PHI_ROW]
-            for m in range(table[parent, MODES]):
-                s = 0.0
-                for k in range(6):
-                    s += w.phi[row + m, k] * own[k]
-                elastic[start + m] += s
-        add_force_to_parent(w.R[i], w.p[i], own, b[parent])
-        if elastic_joint:
-            # U is in the parent's axes, where joint and rotor were eliminated.
-            U, D = shifted(w.U, ROW * i), w.D[i]
-            x0 = D[0] * right[i, 0] + D[1] * right[i, 1]
-            x1 = D[1] * right[i, 0] + D[2] * right[i, 1]
-            for k in range(6):
-                b[parent, k] += U[k] * x0
-            for k in range(3):
-                b[parent, k] += body[i, ROTOR] * body[i, ROTOR_AXIS + k] * x1
-
-
-@njit(**OPTIONS)
-def carry_acceleration(table, body, w, c, y):
-    """Base to tips: y (n,) from the right-hand sides."""
+    Addresses; stride: a multiple of LANES.
+    """
     first = table[0, ELASTIC]
-    right, elastic = c.node_right, c.elastic
-    for i in range(table.shape[0]):
-        kind, parent, at, acc = table[i, KIND], table[i, PARENT], table[i, Q], c.node_acc[i]
-        if parent < 0:
-            for k in range(6):
-                acc[k] = 0.0
-        else:
-            twist_to_child(w.R[i], w.p[i], c.node_acc[parent], acc)
-        if kind == ON_BEAM:
-            start, row = table[parent, ELASTIC], table[i, PHI_ROW]
-            for m in range(table[parent, MODES]):
+    for column in range(0, stride, LANES):
+        z, y = shifted(Z, column), shifted(Y, column)
+        for i in range(table.shape[0]):
+            kind, parent, modes = table[i, KIND], table[i, PARENT], table[i, MODES]
+            acc, above = (shifted(move, 6 * stride * i + column),
+                          shifted(move, 6 * stride * max(parent, 0) + column))
+            if parent < 0:
                 for k in range(6):
-                    acc[k] += w.phi[row + m, k] * y[start + m]
-        elif kind == REVOLUTE or kind == PRISMATIC:
-            U, D = shifted(w.U, ROW * i), w.D[i]
-            if table[i, MOTOR] >= 0:
-                s0, s1 = right[i, 0], right[i, 1]
-                if parent >= 0:
-                    carrier = c.node_acc[parent]
-                    for k in range(6):
-                        s0 -= U[k] * carrier[k]
-                    for k in range(3):
-                        s1 -= body[i, ROTOR] * body[i, ROTOR_AXIS + k] * carrier[k]
-                y[at] = D[0] * s0 + D[1] * s1
-                y[table[i, MOTOR]] = D[1] * s0 + D[2] * s1
+                    store(acc, k * stride, spread(0.0))
             else:
-                s = right[i, 0]
-                for k in range(6):
-                    s -= U[k] * acc[k]
-                y[at] = s * D[0]
-            for k in range(6):
-                acc[k] += body[i, SCREW + k] * y[at]
-        elif kind != FIXED:
-            respond_base(3 if kind == PLANAR else 6, at, w, right[i], acc, y)
-        modes = table[i, MODES]
-        if modes > 0:
-            start = table[i, ELASTIC]
-            F, H = shifted(w.F, ROW * (start - first)), shifted(w.H, w.most * (start - first))
-            for m in range(modes - 1, -1, -1):
-                s = elastic[start + m]
-                for k in range(6):
-                    s += F[ROW * m + k] * acc[k]
-                for k in range(m + 1, modes):
-                    s += H[m * w.most + k] * y[start + k]
-                y[start + m] = -s * H[m * w.most + m]
+                twists_to_child(w.R[i], w.p[i], above, acc, stride)
+            if kind == ON_BEAM:
+                start, phi = table[parent, ELASTIC], address_of(w.phi[table[i, PHI_ROW]])
+                for m in range(table[parent, MODES]):
+                    add_twist(shifted(phi, ROW * m), load(y, (start + m) * stride), acc, stride)
+            elif kind == REVOLUTE or kind == PRISMATIC:
+                respond_joint(i, table, body, w, above, acc, stride, z, y)
+            elif kind != FIXED:
+                respond_base(3 if kind == PLANAR else 6, table[i, Q], w, acc, stride, z, y)
+            if modes > 0:
+                start = table[i, ELASTIC]
+                respond_amplitudes(modes, shifted(w.F, ROW * (start - first)),
+                                   shifted(w.H, w.most * (start - first)), w.most, acc, stride,
+                                   shifted(z, start * stride), shifted(y, start * stride))
 
 
 @njit(**OPTIONS)
-def respond_base(dof, at, w, right, acc, y):
-    """Accelerations of a moving base's own coordinates, added to its spatial acceleration."""
-    D, U = w.base_D, w.base_U
+def twists_to_child(R, p, parent, child, stride):
+    """child = X parent for four columns; addresses of (6, stride)."""
+    w0, w1, w2 = load(parent, 0), load(parent, stride), load(parent, 2 * stride)
+    v0 = load(parent, 3 * stride) + w1 * p[2] - w2 * p[1]
+    v1 = load(parent, 4 * stride) + w2 * p[0] - w0 * p[2]
+    v2 = load(parent, 5 * stride) + w0 * p[1] - w1 * p[0]
+    for i in range(3):
+        store(child, i * stride, w0 * R[0, i] + w1 * R[1, i] + w2 * R[2, i])
+        store(child, (3 + i) * stride, v0 * R[0, i] + v1 * R[1, i] + v2 * R[2, i])
+
+
+@njit(**OPTIONS)
+def add_twist(screw, y, acc, stride):
+    """acc += screw y for four columns; addresses of (6,) and (6, stride)."""
+    for k in range(6):
+        store(acc, k * stride, load(acc, k * stride) + y * screw[k])
+
+
+@njit(**OPTIONS)
+def less(s, U, acc, stride):
+    """s - U . acc for four columns; addresses of (6,) and (6, stride)."""
+    for k in range(6):
+        s = s - load(acc, k * stride) * U[k]
+    return s
+
+
+@njit(**OPTIONS)
+def respond_joint(i, table, body, w, above, acc, stride, z, y):
+    """A joint with one coordinate, and its rotor if it is elastic."""
+    at, motor, U, D = table[i, Q] * stride, table[i, MOTOR], shifted(w.U, ROW * i), w.D[i]
+    if motor >= 0:
+        s0, s1 = load(z, at), load(z, motor * stride)
+        if table[i, PARENT] >= 0:
+            s0 = less(s0, U, above, stride)
+            for k in range(3):
+                s1 = s1 - load(above, k * stride) * (body[i, ROTOR] * body[i, ROTOR_AXIS + k])
+        x = s0 * D[0] + s1 * D[1]
+        store(y, motor * stride, s0 * D[1] + s1 * D[2])
+    else:
+        x = less(load(z, at), U, acc, stride) * D[0]
+    store(y, at, x)
+    add_twist(shifted(address_of(body[i]), SCREW), x, acc, stride)
+
+
+@njit(**OPTIONS)
+def respond_base(dof, at, w, acc, stride, z, y):
+    """The coordinates of a moving base, which nothing carries: acc is zero there before."""
+    D = w.base_D
     for m in range(dof):
-        s = right[m]
-        for k in range(6):
-            s -= U[m, k] * acc[k]
+        x = load(z, (at + m) * stride)
         for k in range(m):
-            s -= D[m, k] * y[at + k]
-        y[at + m] = s * D[m, m]
+            x = x - load(y, (at + k) * stride) * D[m, k]
+        store(y, (at + m) * stride, x * D[m, m])
     for m in range(dof - 1, -1, -1):
-        s = y[at + m]
+        x = load(y, (at + m) * stride)
         for k in range(m + 1, dof):
-            s -= D[k, m] * y[at + k]
-        y[at + m] = s * D[m, m]
-    for m in range(dof):
-        for k in range(6):
-            acc[k] += w.S[m, k] * y[at + m]
+            x = x - load(y, (at + k) * stride) * D[k, m]
+        x = x * D[m, m]
+        store(y, (at + m) * stride, x)
+        add_twist(address_of(w.S[m]), x, acc, stride)
+
+
+@njit(**OPTIONS)
+def respond_amplitudes(modes, F, H, most, acc, stride, z, y):
+    """Amplitudes of a beam, backwards; addresses."""
+    for m in range(modes - 1, -1, -1):
+        s = less(load(z, m * stride), shifted(F, ROW * m), acc, stride)
+        for k in range(m + 1, modes):
+            s = s - load(y, k * stride) * H[m * most + k]
+        store(y, m * stride, s * H[m * most + m])

@@ -22,12 +22,15 @@ from __future__ import annotations
 from numba import njit
 
 from flex_dynamics.kernels.base.layout import OPTIONS
-from flex_dynamics.kernels.constraints.constraint_rows import errors_at, jacobian_here
+from flex_dynamics.kernels.constraints.constraint_rows import errors_at, lines_here
 from flex_dynamics.kernels.constraints.multipliers import (
     add_response,
+    apply_multipliers,
     factor_schur,
+    keep_responses,
     solve_schur,
 )
+from flex_dynamics.kernels.constraints.row_forces import set_columns
 from flex_dynamics.kernels.stepping.coupled_step import DIVERGED, FASTEST_RATE, NOT_CONVERGED
 from flex_dynamics.kernels.stepping.step_forces import (
     apply_wrenches,
@@ -55,13 +58,13 @@ ROUNDING = 1e-15          # of a speed, by the largest of its terms
 def constrained_step(model, w, state, tau, h, tolerance, most, friction):
     """Acceleration state.a (n,) at the middle of one step of h, from a first guess there.
 
-    Returns (status, sweeps, power), as implicit_midpoint.step does; the factors that
-    return_to_constraints uses stay in state.constraints.
+    Returns (status, sweeps, power), as implicit_midpoint.step does; the responses and factors
+    that return_to_constraints uses stay in state.constraints.
     """
     table, body, coef = model.table, model.body, model.coef
     q, v, a, scratch, servo, c = (state.q, state.v, state.a, state.scratch, state.servo,
                                   state.constraints)
-    n, m = q.shape[0], c.A.shape[0]
+    n, m = q.shape[0], c.rows.shape[0]
     force, diagonal, qm, vm, qp, new, base_force, base_diagonal = (
         scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5], scratch[6],
         scratch[7])
@@ -83,7 +86,8 @@ def constrained_step(model, w, state, tau, h, tolerance, most, friction):
         if friction:
             friction_correction(table, body, v, vm, h, force, diagonal, base_force, base_diagonal)
         kinematics(table, body, coef, qm, vm, w, False)
-        jacobian_here(table, body, w, vm, c, False)
+        lines_here(table, w, c)
+        set_columns(table, body, w, c)
         own_inertia(table, body, coef, qm, vm, w)
         keep_rotor_rates(table, vm, w)
         if state.carriers.shape[0] > 0:
@@ -95,12 +99,13 @@ def constrained_step(model, w, state, tau, h, tolerance, most, friction):
             return status, sweep + 1, power
         c.rank[0] = factor_schur(table, body, w, c)
         for r in range(m):
-            s = 0.0
-            for k in range(n):
-                s -= c.A[r, k] * (2.0 / h * v[k] + new[k])
-            c.right[r] = s
+            c.right[r] = 0.0
+        for k in range(n):
+            x = 2.0 / h * v[k] + new[k]
+            for r in range(m):
+                c.right[r] -= c.At[k, r] * x
         solve_schur(c, c.rank[0], c.right, c.multiplier)
-        add_response(c, c.multiplier, new)
+        apply_multipliers(table, body, w, c, new)
         error = 0.0
         for i in range(n):
             change = abs(new[i] - a[i]) * h
@@ -111,6 +116,7 @@ def constrained_step(model, w, state, tau, h, tolerance, most, friction):
         # The sweeps converge linearly: what is left is the last change times rate / (1 - rate).
         rate = max(error / last, FASTEST_RATE)
         if error < tolerance or (rate < 1.0 and error * rate < tolerance * (1.0 - rate)):
+            keep_responses(table, body, w, c)
             return 0, sweep + 1, power
         last = error
     return NOT_CONVERGED, most, power
@@ -121,7 +127,7 @@ def return_to_constraints(model, w, state):
     """Put state.q and state.v after a step back on the constraints; 0 or NOT_CONVERGED."""
     table, body, coef, q, v, c = (model.table, model.body, model.coef, state.q, state.v,
                                   state.constraints)
-    n, m, rank = q.shape[0], c.A.shape[0], c.rank[0]
+    n, m, rank = q.shape[0], c.rows.shape[0], c.rank[0]
     last = 1e300
     for _ in range(MOST_CLOSINGS):
         errors_at(table, body, coef, w, q, v, c)
@@ -139,14 +145,15 @@ def return_to_constraints(model, w, state):
         add_response(c, c.multiplier, q)
     if not last < LARGEST_ERROR:
         return NOT_CONVERGED
-    jacobian_here(table, body, w, v, c, False)
+    lines_here(table, w, c)
+    set_columns(table, body, w, c)
     last = 1e300
     for _ in range(MOST_CLOSINGS):
         size, largest = 0.0, 0.0
         for r in range(m):
             s, terms = 0.0, 0.0
             for k in range(n):
-                part = c.A[r, k] * v[k]
+                part = c.At[k, r] * v[k]
                 s -= part
                 terms = max(terms, abs(part))
             c.right[r] = s

@@ -235,7 +235,7 @@ def run_steps(model, state, tau, h, steps, tolerance, most, balance):
                 # Speeds of a moving base share its momentum; followers have no own pivots.
                 if friction and root < 0 and not coupled and not constrained:
                     stiff = quasi_steady_changes(table, body, servo, v, a, part, w, scratch[5])
-                if balance:
+                if balance and not constrained:
                     before = kinetic + potential + part * power + work_of_forces(
                         table, body, coef, q, v, a, tau, servo, scratch, part)
                     if base >= 0:

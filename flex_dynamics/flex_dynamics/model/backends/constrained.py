@@ -19,6 +19,7 @@ from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.kernels.base.finite import BAD_INPUT
 from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.layout import PARENT
 from flex_dynamics.kernels.constraints.constrained_dynamics import constrained_accelerations
 from flex_dynamics.kernels.constraints.constraint_arrays import (
     Constraints,
@@ -41,12 +42,12 @@ class ConstraintWork(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """Accelerations (n,), multipliers (m,), and rows (m, n) of the Jacobian, in scratch memory;
-    rank: number of independent rows; order (m,): rows by their pivots, the dependent ones last."""
+    """Accelerations (n,), multipliers (m,) and lines (m, LINE_WIDTH), the last two in scratch
+    memory; rank: number of independent rows; order (m,): rows by their pivots, the dependent ones
+    last."""
 
     acceleration: Array
     multipliers: Array
-    jacobian: Array
     lines: Array
     rank: int
     order: Array
@@ -62,7 +63,8 @@ class ConstrainedBackend(RecursiveBackend):
         return ConstrainedBackend(assembly)
 
     def create_scratch(self) -> ConstraintWork:  # type: ignore[override]
-        arrays = self._assembly.constraints.arrays(len(self._assembly.tree.nodes), self._n)
+        parents = self._assembly.packed.table[:, PARENT]
+        arrays = self._assembly.constraints.arrays(parents, self._n)
         return ConstraintWork(arrays, np.array(constraint_addresses(arrays), dtype=np.int64))
 
     def solve(self, q: Array, v: Array, tau: Array, external: Array, data: Data) -> Solved:
@@ -74,7 +76,7 @@ class ConstrainedBackend(RecursiveBackend):
         if status > 0:
             self._refuse_pivot(status, q, data)
         c = work.arrays
-        return Solved(acceleration, c.multiplier, c.A, c.lines, rank, c.order)
+        return Solved(acceleration, c.multiplier, c.lines, rank, c.order)
 
     def terms(self, q: Array, v: Array, data: Data) -> Constraints:
         """Arrays whose error, A, A_rate and lines are those at q and v; in scratch memory."""

@@ -70,7 +70,7 @@ def solve(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: Lo
     solved = backend.solve(q, v, tau, external, data)
     multipliers = solved.multipliers.copy()
     if solved.rank < len(multipliers):
-        vectors, values, _ = np.linalg.svd(solved.jacobian)
+        vectors, values, _ = np.linalg.svd(backend.terms(q, v, data).A)
         size = values.max(initial=0.0)
         silent = vectors[:, int((values > DEPENDENT * size).sum()):]
         multipliers -= silent @ (silent.T @ multipliers)

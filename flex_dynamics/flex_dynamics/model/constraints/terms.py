@@ -45,7 +45,7 @@ def terms(model: Model, q: ArrayLike, v: ArrayLike, data: Data) -> Constraints:
     q, v = checks.state(model, q, v)
     if isinstance(model.backend, ConstrainedBackend):
         return model.backend.terms(q, v, data)
-    return model.assembly.constraints.arrays(0, model.n)
+    return model.assembly.constraints.arrays(np.zeros(0, dtype=np.int64), model.n)
 
 
 def independence(model: Model, q: ArrayLike, data: Data) -> Independence:
