@@ -44,11 +44,21 @@ from flex_control.estimators import (
     StateObserver,
 )
 from flex_control.loop import ControlLoop
-from flex_control.reference import CartesianLine, InverseKinematics, StaticLoad
+from flex_control.reference import (
+    CartesianLine,
+    CartesianPath,
+    InverseKinematics,
+    StaticLoad,
+    TipCircle,
+    TipLine,
+    TipPoses,
+    TipTrajectory,
+)
 from flex_control.shaping import Shaped, Shaper
 from flex_control.trajectories import (
     CubicSpline,
     Cycloidal,
+    Feedforward,
     MinimumJerk,
     MotionLimits,
     Orientation,
@@ -66,15 +76,15 @@ from flex_control.trial import Noise, TrialResult, run_trial
 __version__ = '0.1.0'
 
 __all__ = [
-    'LQG', 'LQR', 'PD', 'PID', 'CartesianLine', 'ComputedTorque', 'ControlError', 'ControlLoop',
-    'Controller', 'CubicSpline', 'Cycloidal', 'ElasticJoint', 'Estimate',
-    'FeedbackLinearization',
-    'FilterNoise', 'FlexibleStateFilter', 'InverseKinematics', 'Measurements', 'MinimumJerk',
-    'MotionLimits', 'Noise', 'Orientation', 'OrientationSpline', 'Parameter', 'QuinticSpline',
-    'Reference', 'SampledLoop', 'SetPoints', 'Shaped', 'Shaper', 'Splines', 'StateObserver',
-    'StaticLoad', 'Stop',
-    'TimeScaled', 'Trajectory', 'TrialBatch', 'TrialResult', 'available_controllers',
-    'control_schedule', 'controller_class', 'make_controller', 'run_trial', 'run_trials',
+    'LQG', 'LQR', 'PD', 'PID', 'CartesianLine', 'CartesianPath', 'ComputedTorque',
+    'ControlError', 'ControlLoop', 'Controller', 'CubicSpline', 'Cycloidal', 'ElasticJoint',
+    'Estimate', 'FeedbackLinearization', 'Feedforward', 'FilterNoise', 'FlexibleStateFilter',
+    'InverseKinematics', 'Measurements', 'MinimumJerk', 'MotionLimits', 'Noise', 'Orientation',
+    'OrientationSpline', 'Parameter', 'QuinticSpline', 'Reference', 'SampledLoop', 'SetPoints',
+    'Shaped', 'Shaper', 'Splines', 'StateObserver', 'StaticLoad', 'Stop', 'TimeScaled',
+    'TipCircle', 'TipLine', 'TipPoses', 'TipTrajectory', 'Trajectory', 'TrialBatch',
+    'TrialResult', 'available_controllers', 'control_schedule', 'controller_class',
+    'make_controller', 'run_trial', 'run_trials',
     'sampled_loop', 'sampling_problem',
 ]
 

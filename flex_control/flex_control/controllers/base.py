@@ -102,6 +102,20 @@ class Controller:
         return (self.drive_stiffness * (wanted.position - self.q[:joints])
                 + self.drive_damping * (wanted.velocity - self.v[:joints]))
 
+    def planned_effort(self, period: float) -> np.ndarray | None:
+        """Efforts (n_joints,) of a reference that has a feedforward, else None.
+
+        It is their mean over the next `period` (s), in which the command is held while the motion
+        goes on, and the drives, too, act about a held reference.
+        """
+        wanted = self.reference
+        if wanted.feedforward is None:
+            return None
+        rate = (wanted.feedforward.rate + self.drive_stiffness * wanted.velocity
+                + self.drive_damping * wanted.acceleration)
+        effort: np.ndarray = wanted.feedforward.effort + 0.5 * period * rate
+        return effort
+
     def warning(self) -> str:
         """What the user should know of this controller on this robot, such as a vibration that it
         does not damp; empty: nothing. The control node logs it when the controller takes over."""

@@ -34,7 +34,8 @@ class ComputedTorque(Controller):
     q_e, v_e, a_e are the elastic coordinates of an internal model whose joints are on the
     reference: M_ee a_e + D_ee v_e + K_ee q_e = -(M_ej a_d + h_e), the zero dynamics of the joints,
     which are stable for clamped shapes. The robot's own elastic state is not fed back: sampled,
-    that would cancel the joints' damping (doc/feedback_linearization.md).
+    that would cancel the joints' damping (doc/feedback_linearization.md). A reference that has its
+    feedforward (`TipTrajectory`) takes the place of the internal model.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
@@ -90,6 +91,10 @@ class ComputedTorque(Controller):
         are integrated by the implicit midpoint rule."""
         model, joints, wanted = self.model, self.model.n_joints, self.reference
         q, v, a = self._q, self._v, self._a
+        planned = self.planned_effort(period)
+        if planned is not None and wanted.feedforward is not None:
+            q[joints:], v[joints:] = wanted.feedforward[:2]
+            return planned
         q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
                                               wanted.acceleration)
         a[joints:] = 0.0

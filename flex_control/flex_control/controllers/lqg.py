@@ -120,8 +120,11 @@ class LQG(LQR):
             if self._acting is None:
                 self._acting = self._held(), self.reference
             else:
-                self.estimator.predict(*self._acting, period)
-            self.estimator.correct(readings, *self._acting)
+                self.estimator.predict(*self._acting, period, self.reference)
+            effort, held = self._acting
+            # Of a planned motion the place it has come to is known, too.
+            self.estimator.correct(readings, effort,
+                                   held if self.reference.feedforward is None else self.reference)
         except ControlError:
             self.reset()        # restart from the encoders with the next update
             raise

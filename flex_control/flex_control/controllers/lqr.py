@@ -240,6 +240,10 @@ class LQR(Controller):
         """Go on to the motion that is wanted now."""
         self._target = self._steps.follow(self.reference, self.q[:self.model.n_joints], period)
         self._wanted.move_to(self._target, period)
+        planned = self.planned_effort(period)
+        if planned is not None and self._target is self.reference:
+            self._feedforward = planned
+            return
         # Drives act about the reference of the command, the control law about the softened one.
         self._feedforward = self._wanted.effort - (
             self.drive_stiffness * (self.reference.position - self._target.position)

@@ -111,7 +111,8 @@ class PD(Controller):
         if self.parameters['static_compensation']:
             if self.parameters['feedforward']:
                 self._moving_load.move_to(wanted, period)
-                efforts += self._moving_load.effort
+                planned = self.planned_effort(period) if wanted is self.reference else None
+                efforts += self._moving_load.effort if planned is None else planned
             else:
                 efforts += self._static_load.efforts(wanted.position)
         return efforts

@@ -172,22 +172,46 @@ class FlexibleStateFilter:
 
     # The cycle ------------------------------------------------------------------------------
 
-    def predict(self, effort: np.ndarray, reference: Reference, period: float) -> None:
+    def predict(self, effort: np.ndarray, reference: Reference, period: float,
+                arrived: Reference | None = None) -> None:
         """Go on by `period` (s) under a held effort (n_joints,), drives about the reference.
 
-        After missed updates the same effort is taken to have acted on.
+        After missed updates the same effort is taken to have acted on. arrived: the reference at
+        the end of the period; if both have a feedforward, the prediction is linear about that
+        motion.
         """
         assert self._filter is not None
         steps = round(period / self.period)
         if steps > MOST_MISSED:
             raise ControlError(f'Kalman filter: no update for {period:.3g} s, expected one every '
                                f'{self.period:g} s: begin anew')
+        if (steps == 1 and arrived is not None and reference.feedforward is not None
+                and arrived.feedforward is not None):
+            more = effort - 0.5 * (reference.feedforward.effort + arrived.feedforward.effort)
+            self._predict_about(more, reference, arrived)
+            return
         for _ in range(steps):
             base = self._constant_acceleration(effort, reference)
             x = self._made.F @ self._filter.x
             x[:-3] += self._made.held @ base
             self._filter.predict(x, self._made.F, self._made.Q)
             self._read()
+
+    def _predict_about(self, more: np.ndarray, first: Reference, last: Reference) -> None:
+        """x(end) = x_r(end) + F (x - x_r) + what efforts `more` (n_joints,) than those of the
+        planned motion x_r add; the drives act about its first instant."""
+        assert self._filter is not None
+        made = self._made
+        held = 0.5 * (self.drive_stiffness * (first.position - last.position)
+                      + self.drive_damping * (first.velocity - last.velocity))
+        before, after = (made.to_scaled @ np.concatenate(_planned(one)[:2])
+                         for one in (first, last))
+        away = self._filter.x.copy()
+        away[:-3] -= before
+        x = made.F @ away
+        x[:-3] += after + made.held @ (made.by_effort @ (more + held))
+        self._filter.predict(x, made.F, made.Q)
+        self._read()
 
     def _constant_acceleration(self, effort: np.ndarray, reference: Reference) -> np.ndarray:
         """Accelerations (n,) at the quasi-static motion of the joints, less their linear part.
@@ -198,6 +222,11 @@ class FlexibleStateFilter:
         would turn balanced efforts into accelerations.
         """
         made = self._made
+        if reference.feedforward is not None:       # a better motion to be linear about
+            q, v, a = _planned(reference)
+            more = effort - reference.feedforward.effort
+            about: np.ndarray = a + made.by_effort @ more - made.slope_q @ q - made.slope_v @ v
+            return about
         q, v = self._quasi_static()
         seen = made.rest.B.T
         total = (effort + self.drive_stiffness * (reference.position - seen @ q)
@@ -267,3 +296,12 @@ class FlexibleStateFilter:
         readings = self.sensors.imu(self.q, self.v, a)
         return {'gyro': np.concatenate([reading.gyro for reading in readings]),
                 'acceleration': np.concatenate([reading.acceleration for reading in readings])}
+
+
+def _planned(reference: Reference) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v, a (n,) of a reference with a feedforward."""
+    elastic = reference.feedforward
+    assert elastic is not None
+    return (np.concatenate((reference.position, elastic.position)),
+            np.concatenate((reference.velocity, elastic.velocity)),
+            np.concatenate((reference.acceleration, elastic.acceleration)))

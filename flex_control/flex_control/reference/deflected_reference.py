@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.errors import refuse_constraints
-from flex_control.trajectories.base import Reference
+from flex_control.trajectories.base import Feedforward, Reference
 from flex_description.math import derivative
 from flex_dynamics import Model
 from flex_dynamics.simulation.simulation import amplitude_limits
@@ -59,8 +59,12 @@ class DeflectedReference:
     def move_to(self, reference: Reference, period: float) -> None:
         """Set q, v (n,) and effort (n_joints,) for the wanted motion, `period` (s) after the last.
 
-        Speeds of elastic coordinates are differences between updates; none after a jump.
+        Speeds of elastic coordinates are differences between updates; none after a jump. A
+        reference that has a feedforward keeps it.
         """
+        if reference.feedforward is not None:
+            self._take(reference, reference.feedforward)
+            return
         last = self._last
         if self._settled and last is not None and _same(last, reference):
             return
@@ -89,6 +93,12 @@ class DeflectedReference:
             self.v[joints:] = (self.q[joints:] - before) / period
         self._settled = resting and bool(np.abs(step[:-joints]).max(initial=0.0) < CLOSE)
         self._last = reference
+
+    def _take(self, reference: Reference, planned: Feedforward) -> None:
+        self.q = np.concatenate((reference.position, planned.position))
+        self.v = np.concatenate((reference.velocity, planned.velocity))
+        self.effort = planned.effort
+        self._last, self._settled = reference, False
 
 
 def _same(one: Reference, other: Reference) -> bool:

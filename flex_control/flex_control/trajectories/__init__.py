@@ -15,7 +15,7 @@ import importlib
 import warnings
 from typing import Any
 
-from flex_control.trajectories.base import Reference, Trajectory
+from flex_control.trajectories.base import Feedforward, Reference, Trajectory
 from flex_control.trajectories.cycloidal import Cycloidal
 from flex_control.trajectories.interpolating_splines import CubicSpline, QuinticSpline
 from flex_control.trajectories.minimum_jerk import MinimumJerk
@@ -28,9 +28,9 @@ from flex_control.trajectories.stop import Stop
 from flex_control.trajectories.time_scaling import TimeScaled
 
 __all__ = [
-    'CubicSpline', 'Cycloidal', 'MinimumJerk', 'MotionLimits', 'Orientation', 'OrientationSpline',
-    'Prepared', 'QuinticSpline', 'Reference', 'SetPoints', 'Splines', 'Stop', 'TimeScaled',
-    'Trajectory',
+    'CubicSpline', 'Cycloidal', 'Feedforward', 'MinimumJerk', 'MotionLimits', 'Orientation',
+    'OrientationSpline', 'Prepared', 'QuinticSpline', 'Reference', 'SetPoints', 'Splines', 'Stop',
+    'TimeScaled', 'Trajectory',
 ]
 
 

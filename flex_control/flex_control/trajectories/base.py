@@ -11,7 +11,8 @@
 """The base class of trajectories: joint motion as a function of time."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,12 +23,27 @@ DERIVATIVES = 5        # position, velocity, acceleration, jerk and snap
 SAMPLES = 2001         # for peaks of motions without a formula
 
 
+class Feedforward(NamedTuple):
+    """Elastic motion and efforts of a planned motion at one instant.
+
+    position, velocity, acceleration (n - n_joints,): of the elastic coordinates. effort, rate
+    (n_joints,): joint efforts, N m or N, and their derivatives, per s.
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    effort: np.ndarray
+    rate: np.ndarray
+
+
 @dataclass(frozen=True)
 class Reference:
     """Desired joint motion at one instant, each (n_joints,), rad or m and per s, s2, s3, s4.
 
     jerk and snap, the third and fourth derivatives, are needed for elastic joints; left out they
-    are zero.
+    are zero. A motion that was computed with the deflection of the robot (`TipTrajectory`) also
+    has a feedforward, which controllers take in place of their own.
     """
 
     position: np.ndarray
@@ -35,6 +51,7 @@ class Reference:
     acceleration: np.ndarray
     jerk: np.ndarray = None     # type: ignore[assignment]     # __post_init__ makes it an array
     snap: np.ndarray = None     # type: ignore[assignment]
+    feedforward: Feedforward | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ('jerk', 'snap'):
