@@ -24,6 +24,7 @@ from flex_dynamics import Model
 from flex_viz.browser.history import History
 from flex_viz.browser.scene import Scene
 from flex_viz.geometry.colours import COLOURINGS, rgb, value_text
+from flex_viz.geometry.constraint_marks import ReactionForce
 from flex_viz.geometry.coordinates import scaled
 from flex_viz.geometry.modes import JOINTS, Mode, natural_modes
 from flex_viz.geometry.wrench_arrows import AppliedWrench
@@ -87,6 +88,9 @@ class Panel:
             hint='1: the scale ends at the largest value of the last 10 to 20 s')
         self._ghost = self._gui.add_checkbox('straight links in grey', True)
         self._path = self._gui.add_checkbox('path of the tip', True)
+        if self._scene.marks.names:
+            self._constraints: Any = self._gui.add_checkbox('loops, wheels, supports', True)
+            self._reactions: Any = self._gui.add_checkbox('their reaction forces', True)
 
     def _add_buttons(self, actions: Actions, goals: list[str]) -> None:
         gui = self._gui
@@ -185,7 +189,8 @@ class Panel:
                                      - scene.model.pose(straight, scene.tip))[:3, 3]))
 
     def show(self, wall: float, time: float, q: np.ndarray, efforts: np.ndarray,
-             wrenches: Sequence[AppliedWrench] = ()) -> None:
+             wrenches: Sequence[AppliedWrench] = (),
+             reactions: Sequence[ReactionForce] = ()) -> None:
         """Draw a state: `wall` is the wall clock, `time` the robot's clock, s; efforts (m,)."""
         scene = self._scene
         scene.exaggeration = _within(0.0, 20.0, self._factor.value)
@@ -193,6 +198,9 @@ class Panel:
         scene.coloured_by = _one_of(COLOURINGS, self._colour.value)
         scene.path = bool(self._path.value)
         scene.strength = _within(1.0, 20.0, self._strength.value)
+        if scene.marks.names:
+            scene.constraints = bool(self._constraints.value)
+            scene.reactions = bool(self._reactions.value)
         self._q = q
         mode = self._chosen()
         deflection = self.deflection(q)
@@ -201,15 +209,16 @@ class Panel:
         if mode is not None and self._mode_pose is not None:
             drawn = mode.at(self._mode_pose, _within(0.01, 1.0, self._swing.value),
                             2.0 * np.pi * SWING_RATE * wall)
-            scene.path, wrenches = False, ()
+            scene.path, wrenches, reactions = False, (), ()
         frame = (drawn.tobytes(), scene.exaggeration, scene.ghost, scene.coloured_by,
-                 scene.strength, scene.path,
+                 scene.strength, scene.path, scene.constraints, scene.reactions,
                  [(wrench.frame, wrench.force.tobytes(), wrench.moment.tobytes())
-                  for wrench in wrenches])
+                  for wrench in wrenches],
+                 [(one.name, one.force.tobytes()) for one in reactions])
         with self._server.atomic():
             if frame != self._last_frame:       # send nothing while the robot is at rest
                 self._last_frame = frame
-                scene.show(time, drawn, wrenches)
+                scene.show(time, drawn, wrenches, reactions)
             if wall - self._text_time > 1.0 / TEXT_RATE:
                 self._text_time = wall
                 self._show_values(time, deflection, mode)

@@ -27,6 +27,7 @@ from flex_dynamics import Model
 from flex_viz.browser.rigid_pieces import RigidPieces
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgb, rounded_up
+from flex_viz.geometry.constraint_marks import REACTION, ConstraintMarks, ReactionForce
 from flex_viz.geometry.coordinates import scaled, tip_frame
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow
@@ -43,8 +44,9 @@ PATH_SPAN, PATH_GAP = 5.0, 0.05      # s: length of the tip path, time between p
 class Scene:
     """Draws states into `server`.
 
-    Options: `coloured_by`, `exaggeration`, `ghost` (straight links), `path` (tip path) and
-    `strength` (the colour scale ends at the largest recent value divided by this).
+    Options: `coloured_by`, `exaggeration`, `ghost` (straight links), `path` (tip path),
+    `strength` (the colour scale ends at the largest recent value divided by this), `constraints`
+    (loops, wheels, supports) and `reactions` (their forces).
     """
 
     def __init__(self, server: viser.ViserServer, model: Model, tip: str = '') -> None:
@@ -53,6 +55,7 @@ class Scene:
         self.tip = tip or tip_frame(model)
         self.exaggeration, self.ghost, self.path = 1.0, True, True
         self.coloured_by, self.strength = 'strain', 1.0
+        self.constraints = self.reactions = True
         self._reach = reach = self.robot.reach()
         self._scene.set_up_direction('+z')
         # Lines instead of viser's grid, which is a shaded plane: without a graphics card it takes
@@ -75,6 +78,8 @@ class Scene:
             color=GHOST, opacity=0.35, cast_shadow=False,
             receive_shadow=False) if self.robot.skins else None
         self._rigid = self._add_rigid()
+        self.marks = ConstraintMarks(model)
+        self._pieces = self._add_marks()
         line = np.zeros((1, 2, 3), dtype=np.float32)
         width = 0.004 * reach
         self._lines = self._scene.add_line_segments('/lines', line, GREY, thickness=2.0 * width,
@@ -85,11 +90,13 @@ class Scene:
         self._ranges = {by: ColourRange(by) for by in ('strain', 'deflection', 'none')}
         self.top = 0.0                 # end of the colour scale
         thin = SHAFT_WIDTH * reach
-        self._arrows = [self._scene.add_arrows(
+        forces, moments, reactions = (self._scene.add_arrows(
             f'/wrenches/{name}', line, np.array(colour[:3]),
             shaft_radius=0.5 * thin, head_radius=1.5 * thin, head_length=4.5 * thin, visible=False)
-            for name, colour in (('forces', FORCE), ('moments', MOMENT))]
+            for name, colour in (('forces', FORCE), ('moments', MOMENT), ('reactions', REACTION)))
+        self._arrows, self._reaction_arrows = [forces, moments], reactions
         self._labels: dict[str, viser.LabelHandle] = {}      # by frame
+        self._reaction_labels: dict[str, viser.LabelHandle] = {}      # by constraint
 
     def _aim_camera(self, centre: np.ndarray, radius: float) -> None:
         """Point the initial camera of new browsers at a sphere about `centre` (3,), m."""
@@ -122,14 +129,26 @@ class Scene:
             color=np.array(colour[:3]), opacity=colour[3] if colour[3] < 1.0 else None,
             flat_shading=True)) for at, (colour, group) in enumerate(groups.items())]
 
+    def _add_marks(self) -> list[tuple[list[int], RigidPieces]]:
+        """Add the shapes of the constraints, those of one colour together."""
+        groups: dict[tuple, list[int]] = defaultdict(list)
+        for at, visual in enumerate(self.marks.visuals):
+            groups[visual.colour].append(at)
+        return [(places, RigidPieces(
+            self._scene, f'/constraints/{at}',
+            [visual_corners(self.marks.visuals[place], self.model.robot) for place in places],
+            color=np.array(colour[:3]), flat_shading=True))
+            for at, (colour, places) in enumerate(groups.items())]
+
     def reset_history(self) -> None:
         """Clear the tip path and the range of the colours."""
         self._tip_path.clear()
         for one in self._ranges.values():
             one.reset()
 
-    def show(self, time: float, q: np.ndarray, wrenches: Sequence[AppliedWrench] = ()) -> None:
-        """Draw the state q (n,) at `time` (s), with the wrenches that act."""
+    def show(self, time: float, q: np.ndarray, wrenches: Sequence[AppliedWrench] = (),
+             reactions: Sequence[ReactionForce] = ()) -> None:
+        """Draw the state q (n,) at `time` (s), with the wrenches and reactions that act."""
         drawn = scaled(self.model, q, self.exaggeration)
         bent = self.robot.at(drawn)
         self._show_surface(time, q, bent)
@@ -145,10 +164,14 @@ class Scene:
             self._lines.visible = True
         self._show_path(time, drawn)
         self._show_wrenches(drawn, wrenches)
+        self._show_constraints(drawn, reactions)
         if not self._camera_set:
             self._camera_set = True
+            boxes = [(bent.poses[link] @ visual.pose)[:3, 3] + 0.5 * np.outer((-1, 1), visual.size)
+                     for link, visuals in self.robot.visuals.items() for visual in visuals
+                     if visual.kind != 'mesh']
             points = np.concatenate([pose[None, :3, 3] for pose in bent.poses.values()]
-                                    + list(bent.vertices.values()))
+                                    + boxes + list(bent.vertices.values()))
             low, high = points.min(axis=0), points.max(axis=0)
             # The robot will move: at least half its reach is visible.
             self._aim_camera((low + high) / 2.0, max(0.5 * self._reach,
@@ -206,6 +229,29 @@ class Scene:
             handle.visible = bool(lines)
             if lines:
                 handle.points = np.array(lines, dtype=np.float32)
+
+
+    def _show_constraints(self, drawn: np.ndarray, reactions: Sequence[ReactionForce]) -> None:
+        poses = self.marks.at(drawn)
+        for places, pieces in self._pieces:
+            if self.constraints:
+                pieces.show([poses[place] for place in places])
+            else:
+                pieces.hide()
+        arrows = self.marks.arrows(drawn, list(reactions)) if self.reactions else []
+        for name, label in self._reaction_labels.items():
+            label.visible = any(one.name == name for one, _ in arrows)
+        for one, line in arrows:
+            if one.name not in self._reaction_labels:
+                self._reaction_labels[one.name] = self._scene.add_label(
+                    f'/wrenches/reaction/{len(self._reaction_labels)}', one.text(),
+                    anchor='top-center')
+            label = self._reaction_labels[one.name]
+            label.text, label.position = one.text(), self.marks.label(one, line)
+        self._reaction_arrows.visible = bool(arrows)
+        if arrows:
+            self._reaction_arrows.points = np.array([line for _, line in arrows],
+                                                    dtype=np.float32)
 
 
 def _floor(reach: float) -> np.ndarray:

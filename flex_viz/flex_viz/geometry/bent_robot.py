@@ -67,8 +67,9 @@ class BentRobot:
         self._links = [link.name for link in model.robot.links]
         self._poses = Poses(model, [(name, None) for name in self._links])
         bare = {*self._links} - {*self.skins, *self.visuals}
+        # No line joins a base that moves freely to where it started.
         self._pieces = [(joint.parent, joint.child) for joint in model.robot.joints
-                        if joint.parent in bare]
+                        if joint.parent in bare and joint.type not in ('planar', 'floating')]
 
     def _skin(self, link: str, visuals: list[Visual]) -> Skin:
         meshes = [visual for visual in visuals if visual.kind == 'mesh']

@@ -44,9 +44,12 @@ def scaled(model: Model, q: npt.ArrayLike, exaggeration: float) -> np.ndarray:
 
 def tip_frame(model: Model) -> str:
     """The default frame for tip path and deflection: the last link of the longest chain, or the
-    tip of its beam."""
+    tip of its beam. A chain that a loop closes, as a cylinder's, does not count beside others."""
     depth = {model.robot.links[0].name: 0}
     for joint in model.robot.joints:
         depth[joint.child] = depth[joint.parent] + 1
-    deepest = max(depth, key=lambda name: depth[name])
+    held = {end.frame for loop in model.robot.loops for end in (loop.first, loop.second)}
+    inner = {joint.parent for joint in model.robot.joints}
+    ends = [name for name in depth if name not in held | inner] if held else []
+    deepest = max(ends or depth, key=lambda name: depth[name])
     return f'{deepest}/tip' if deepest in flexible_links(model) else deepest

@@ -31,6 +31,7 @@ from flex_viz.geometry.colours import COLOURINGS
 from flex_viz.geometry.wrench_arrows import AppliedWrench
 from flex_viz.nodes.polled_state import PolledState
 from flex_viz.nodes.rate_timer import create_rate_timer
+from flex_viz.nodes.reactions import Reactions
 from flex_viz.nodes.wrenches import Wrenches
 from flex_viz.rviz.marker import DELETE_ALL, Marker
 from flex_viz.rviz.marker_bytes import marker_array
@@ -67,6 +68,7 @@ class Markers(Node):
         self._publisher = self.create_publisher(MarkerArray, 'markers', QoSProfile(depth=5))
         self._input = PolledState(self, model)
         self._wrenches = Wrenches(self, model)
+        self._reactions = Reactions(self, model)
         create_rate_timer(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
         self.get_logger().info(f'{plain(model.robot.name)}: '
@@ -87,6 +89,10 @@ class Markers(Node):
                     partial(self._set_option, 'path'), 3600.0, default=5.0)
         live.flag('gauges', 'draw the strain gauges', partial(self._set_option, 'gauges'),
                   default=True)
+        live.flag('constraints', 'draw loops, wheels and supports',
+                  partial(self._set_option, 'constraints'), default=True)
+        live.flag('reactions', 'draw the forces of loops, wheels and supports',
+                  partial(self._set_option, 'reactions'), default=True)
         live.flag('legend', 'draw the colour scale', partial(self._set_option, 'legend'),
                   default=True)
 
@@ -116,7 +122,8 @@ class Markers(Node):
             factor = 1e-9 * (stamp_ns - self._drawn.stamp_ns) / (now - self._shown)
             self._real_time_factor = min(max(1.0, factor), 1e3)
         self._drawn, self._drawn_wrenches, self._shown = state, wrenches, now
-        self._send(self._drawing.at(1e-9 * stamp_ns, state.q, wrenches), stamp_ns)
+        self._send(self._drawing.at(1e-9 * stamp_ns, state.q, wrenches,
+                                    self._reactions.current()), stamp_ns)
         self._count += 1
 
     def _send(self, markers: list[Marker], stamp_ns: int) -> None:

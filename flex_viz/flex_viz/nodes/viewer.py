@@ -36,6 +36,7 @@ from flex_viz.browser.goals import point_to_point, read_goals
 from flex_viz.browser.web_access import Access, AccessError
 from flex_viz.nodes.polled_state import PolledMessage, PolledState
 from flex_viz.nodes.rate_timer import create_rate_timer
+from flex_viz.nodes.reactions import Reactions
 from flex_viz.nodes.wrenches import Wrenches
 from flex_viz.shown_text import plain
 
@@ -82,6 +83,7 @@ class Viewer(Node):
         self._input = PolledState(self, model)
         self._joints = PolledMessage(self, JointState, 'joint_states')
         self._wrenches = Wrenches(self, model)
+        self._reactions = Reactions(self, model)
         create_rate_timer(self, rate, self._show)
         Diagnostics(self, model.robot.name, self._status)
         access = self._server.access
@@ -197,7 +199,7 @@ class Viewer(Node):
         if state is None:
             return
         self._panel.show(time.monotonic(), 1e-9 * state.stamp_ns, state.q, self._efforts,
-                         self._wrenches.current())
+                         self._wrenches.current(), self._reactions.current())
         self._pictures += 1
 
     def _keep_efforts(self, message: JointState) -> None:

@@ -18,6 +18,8 @@ A marker keeps its namespace and id in every frame, so that RViz moves it withou
     tip        the path of the tip
     gauges     strain gauges on the bent surface, and their readings
     wrenches   forces (arrow to the point of action) and moments (about the arrow)
+    constraints  pins, balls, rods of loops, wheels and their points on the ground, supports
+    reactions  forces of the constraints, arrows to where they act
     legend     the colour scale, with its values
 """
 from __future__ import annotations
@@ -33,6 +35,7 @@ from flex_description.visuals.shapes import GREY, capsule
 from flex_dynamics import Model
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgba, value_text
+from flex_viz.geometry.constraint_marks import REACTION, ConstraintMarks, ReactionForce
 from flex_viz.geometry.coordinates import scaled, tip_frame
 from flex_viz.geometry.gauges import Gauges
 from flex_viz.geometry.tip_path import TipPath
@@ -62,7 +65,8 @@ SHAPES = {'box': CUBE, 'sphere': SPHERE, 'cylinder': CYLINDER}
 @dataclass(frozen=True)
 class Options:
     """What to draw. exaggeration: factor of the deflection; top: end of the colour scale, m/m or
-    m, 0 for the largest recent value; path: length of the tip path, s; tip: its frame."""
+    m, 0 for the largest recent value; path: length of the tip path, s; tip: its frame.
+    constraints, reactions: of loops, wheels and supports."""
 
     coloured_by: str = 'strain'
     top: float = 0.0
@@ -72,6 +76,8 @@ class Options:
     gauges: bool = True
     legend: bool = True
     tip: str = ''
+    constraints: bool = True
+    reactions: bool = True
 
 
 DEFAULT = Options()
@@ -83,6 +89,8 @@ class RobotMarkers:
     def __init__(self, model: Model, options: Options = DEFAULT) -> None:
         self.model, self.robot = model, BentRobot(model)
         self._gauges = Gauges(model)
+        self._marks = ConstraintMarks(model)
+        self._reacting: set[str] = set()           # constraints with arrows in RViz
         self._reach = self.robot.reach()
         self._corners = {name: skin.faces.ravel() for name, skin in self.robot.skins.items()}
         self._straight = {name: skin.straight() for name, skin in self.robot.skins.items()}
@@ -105,8 +113,8 @@ class RobotMarkers:
         self._range = ColourRange(options.coloured_by, options.top)
         self._tip_path = TipPath(options.path)
 
-    def at(self, time: float, q: np.ndarray,
-           wrenches: Iterable[AppliedWrench] = ()) -> list[Marker]:
+    def at(self, time: float, q: np.ndarray, wrenches: Iterable[AppliedWrench] = (),
+           reactions: Iterable[ReactionForce] = ()) -> list[Marker]:
         """The markers of the state q (n,) at `time` (s)."""
         options, robot = self._options, self.robot
         q = np.asarray(q, dtype=float)
@@ -126,6 +134,8 @@ class RobotMarkers:
         markers += self._path(time, drawn)
         markers += self._gauge_markers(q, drawn, bent, top)
         markers += self._wrench_markers(drawn, wrenches)
+        markers += self._constraint_markers(drawn)
+        markers += self._reaction_markers(drawn, reactions)
         if top != self._legend_top:
             self._legend_top, self._legend_markers = top, self._legend(top)
         markers += self._legend_markers
@@ -228,6 +238,38 @@ class RobotMarkers:
                                        (x, y, z - 0.04 * self._reach),
                                        TEXT_HEIGHT * self._reach, INK))
         self._pushed = set(given)
+        return markers
+
+    def _constraint_markers(self, drawn: np.ndarray) -> list[Marker]:
+        marks = self._marks
+        if not self._options.constraints:
+            return [Marker('constraints', at, action=DELETE) for at in range(len(marks.visuals))]
+        return [Marker('constraints', at, SHAPES[visual.kind], position=pose[:3, 3].tolist(),
+                       orientation=quaternion_from_rotation(pose[:3, :3]), colour=visual.colour,
+                       scale=(float(visual.size[0]), float(visual.size[1]),
+                              float(visual.size[2])))
+                for at, (visual, pose) in enumerate(zip(marks.visuals, marks.at(drawn),
+                                                        strict=True))]
+
+    def _reaction_markers(self, drawn: np.ndarray,
+                          reactions: Iterable[ReactionForce]) -> list[Marker]:
+        """Two markers a constraint: force and text; removed when there is none."""
+        shown = list(reactions) if self._options.reactions else []
+        arrows = {one.name: (one, line) for one, line in self._marks.arrows(drawn, shown)}
+        markers, thin = [], SHAFT_WIDTH * self._reach
+        for at, name in enumerate(self._marks.names):
+            if name not in arrows:
+                if name in self._reacting:
+                    markers += [Marker('reactions', 2 * at + k, action=DELETE) for k in (0, 1)]
+                continue
+            reaction, line = arrows[name]
+            markers.append(Marker('reactions', 2 * at, ARROW, colour=REACTION, points=line,
+                                  scale=(thin, 3.0 * thin, 4.5 * thin)))
+            x, y, z = self._marks.label(reaction, line).tolist()
+            markers.append(text_marker('reactions', 2 * at + 1, reaction.text(),
+                                       (x, y, z - 0.03 * self._reach),
+                                       TEXT_HEIGHT * self._reach, INK))
+        self._reacting = set(arrows)
         return markers
 
     def _legend(self, top: float) -> list[Marker]:
