@@ -35,14 +35,19 @@ def bytes_in_use() -> int:
     return info.uordblks + info.hblkhd
 
 
+def sample(file: Path) -> None:
+    """Append a line."""
+    if gc.isenabled():      # else what is in cycles is lost, and counts
+        gc.collect()
+    with file.open('a') as out:
+        out.write(f'{time.monotonic():.3f} {bytes_in_use()}\n')
+
+
 def write(file: Path) -> None:
     """Append a line every PERIOD, until the process ends."""
     while True:
         time.sleep(PERIOD)
-        if gc.isenabled():      # else what is in cycles is lost, and counts
-            gc.collect()
-        with file.open('a') as out:
-            out.write(f'{time.monotonic():.3f} {bytes_in_use()}\n')
+        sample(file)
 
 
 if folder := os.environ.get('SOAK_MEMORY'):
