@@ -1,11 +1,10 @@
 """The benchmark: speed and accuracy against other programs, as ratios of one run.
 
-    python test/bench/run.py [calls] [manoeuvre] [growth] [memory] [symbolic] [controllers]
-                                [any_robot] [ros]
+    python test/bench/run.py [PART ...]
 
-Without arguments all parts run. The table is printed and written to results/bench.md, a plot of
-the growth to results/bench_growth.png. A missed target is shown with a profile; the exit code is 0
-when all parts ran.
+The parts are those of PARTS; without arguments all run. The table is printed and written to
+results/bench.md, a plot of the growth to results/bench_growth.png. A missed target is shown with a
+profile; the exit code is 0 when all parts ran.
 """
 from __future__ import annotations
 
@@ -21,6 +20,7 @@ import growth
 import memory
 import ros_graph
 import symbolic
+import tip_tracking
 from report import Report
 
 RESULTS = Path(__file__).resolve().parents[2] / 'results'
@@ -32,6 +32,7 @@ PARTS = {
     'ros': ros_graph.measure,
     'symbolic': symbolic.measure,
     'controllers': lambda report: controllers.measure(report, RESULTS),
+    'tip_tracking': lambda report: tip_tracking.measure(report, RESULTS),
     'any_robot': lambda report: any_robot.measure(report, RESULTS),
 }
 
