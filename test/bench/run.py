@@ -1,7 +1,7 @@
 """The benchmark: speed and accuracy against other programs, as ratios of one run.
 
     python test/bench/run.py [calls] [manoeuvre] [growth] [memory] [symbolic] [controllers]
-                                [any_robot] [ros]
+                                [any_robot] [ros] [derivatives]
 
 Without arguments all parts run. The table is printed and written to results/bench.md, a plot of
 the growth to results/bench_growth.png. A missed target is shown with a profile; the exit code is 0
@@ -17,6 +17,7 @@ import accuracy
 import any_robot
 import calls
 import controllers
+import derivatives
 import growth
 import memory
 import ros_graph
@@ -26,6 +27,7 @@ from report import Report
 RESULTS = Path(__file__).resolve().parents[2] / 'results'
 PARTS = {
     'calls': calls.measure,
+    'derivatives': derivatives.measure,
     'manoeuvre': lambda report: accuracy.measure(report, RESULTS),
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
