@@ -38,6 +38,7 @@ SECONDS = {
     'linear_terms': (6.0, 5.5), 'frame_motion': (4.0, 1.5),
     'inverse_dynamics': (5.0, 1.5), 'first_moment': (3.0, 0.6), 'node_poses': (3.0, 0.3),
     'constrained_accelerations': (19.0, 18.0), 'constraint_terms': (4.0, 3.0),
+    'state_derivatives': (22.0, 16.0), 'jacobian_derivative': (6.0, 3.0),
 }
 SHORT = (0.6, 0.4)      # any other kernel
 

@@ -24,7 +24,7 @@ import numpy as np
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_dynamics.model.backends.constrained import CONSTRAINT_TERMS
-from flex_dynamics.model.backends.recursive import FORWARD_DYNAMICS
+from flex_dynamics.model.backends.recursive import DERIVATIVES, FORWARD_DYNAMICS
 from flex_dynamics.model.poses import Poses
 from flex_dynamics.simulation.command_limits import TAKE_COMMAND
 from flex_dynamics.simulation.plant import CONTROLLED_RUN, DRIVEN_PERIOD
@@ -40,6 +40,7 @@ def warm_up_motion() -> None:
 def warm_up_terms() -> None:
     """Those of the terms of the equations of motion and of frames: called on a small robot."""
     CONSTRAINT_TERMS.prepare()       # accelerations under constraints: 19 s, at their first use
+    DERIVATIVES.prepare()
     model = Model(load_robot('lab_link'))
     q, v = np.zeros(model.n), np.zeros(model.n)
     model.mass_and_coriolis(q, v)

@@ -16,6 +16,7 @@ import accuracy
 import any_robot
 import calls
 import controllers
+import derivatives
 import growth
 import memory
 import ros_graph
@@ -26,6 +27,7 @@ from report import Report
 RESULTS = Path(__file__).resolve().parents[2] / 'results'
 PARTS = {
     'calls': calls.measure,
+    'derivatives': derivatives.measure,
     'manoeuvre': lambda report: accuracy.measure(report, RESULTS),
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,

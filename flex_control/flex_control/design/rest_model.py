@@ -20,7 +20,6 @@ from flex_control.errors import refuse_constraints
 from flex_control.incremental import Pieces
 from flex_dynamics import Model
 
-STEP = 1e-4          # rad, m or amplitude: second-order differences of g are good to 1e-8 with it
 LEAST_RATE = 1.0     # rad/s: scales the positions of modes that no spring holds
 
 
@@ -76,15 +75,9 @@ def rest_model(model: Model, q: np.ndarray, drive_stiffness: np.ndarray,
     promise a damping that motion does not have.
     """
     refuse_constraints(model, 'linearisation at rest')
-    n, still = model.n, np.zeros(model.n)
     B = np.asarray(model.input_matrix(q))
-    slope = np.zeros((n, n))
-    for j in range(n):
-        offset = np.zeros(n)
-        offset[j] = STEP
-        slope[:, j] = (model.bias_force(q + offset, still)
-                       - model.bias_force(q - offset, still)) / (2.0 * STEP)
-        yield
+    slope = model.gravity_force_derivative(q)
+    yield
     K = model.stiffness_matrix() + 0.5 * (slope + slope.T) + (B * drive_stiffness) @ B.T
     D = model.damping_matrix() + (B * drive_damping) @ B.T
     M = model.mass_matrix(q)

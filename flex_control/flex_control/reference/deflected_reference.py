@@ -15,7 +15,6 @@ import numpy as np
 
 from flex_control.errors import refuse_constraints
 from flex_control.trajectories.base import Feedforward, Reference
-from flex_description.math import derivative
 from flex_dynamics import Model
 from flex_dynamics.simulation.simulation import amplitude_limits
 
@@ -44,7 +43,7 @@ class DeflectedReference:
         self._inputs = np.asarray(model.input_matrix())
         still = np.zeros(model.n)
         joints = model.n_joints
-        slope = derivative(lambda q: model.inverse_dynamics(q, still, still), still, 1e-4)
+        slope = model.inverse_dynamics_derivatives(still, still, still).by_q
         self._inverse = np.linalg.inv(np.hstack((slope[:, joints:], -self._inputs)))
         self._reach = np.minimum(LARGEST_SHARE * amplitude_limits(model)[joints:], LARGEST)
         self._last: Reference | None = None

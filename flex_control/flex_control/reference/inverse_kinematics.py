@@ -24,7 +24,6 @@ CLOSE = 1e-9             # m, and rad weighed by `length`
 GOOD = 1e-7              # the same, where rounding ends the search before
 DAMPING = 1e-6           # of the step, m2: small near singular poses, none far from them
 LARGEST_STEP = 0.3       # rad or m
-DIFFERENCE = 1e-5        # rad or m
 
 
 class InverseKinematics:
@@ -60,7 +59,7 @@ class InverseKinematics:
         for _ in range(MOST_STEPS):
             if np.linalg.norm(error) < CLOSE:
                 return joints
-            slope = self._slope(joints, position, wanted)
+            slope = self._slope(joints, wanted)
             free = self._free(joints, slope.T @ error)
             J = slope[:, free]
             step = np.zeros(len(joints))
@@ -87,15 +86,24 @@ class InverseKinematics:
         turn = vector_parameters.second_from_rotation(rotation @ pose[:3, :3].T)
         return np.concatenate((off, 2.0 * self._length * turn))
 
-    def _slope(self, joints: np.ndarray, position: np.ndarray,
-               rotation: np.ndarray | None) -> np.ndarray:
-        """Of the pose against each joint, by central differences over equilibria."""
-        columns = []
-        for offset in DIFFERENCE * np.eye(len(joints)):
-            columns.append((self._error(joints - offset, position, rotation)
-                            - self._error(joints + offset, position, rotation))
-                           / (2.0 * DIFFERENCE))
-        return np.array(columns).T
+    def _slope(self, joints: np.ndarray, rotation: np.ndarray | None) -> np.ndarray:
+        """Of the pose against each joint, at the equilibria that the joints have."""
+        model, count = self._model, len(joints)
+        q, still = self._static.equilibrium(joints)[0], np.zeros(self._model.n)
+        pose, jacobian, _ = model.frame_motion(q, still, self._frame)
+        # K q + g - B tau stays zero: what motors and amplitudes do when the joints move.
+        force = model.inverse_dynamics_derivatives(q, still, still).by_q
+        bent = np.linalg.solve(np.hstack((force[:, count:], -model.input_matrix())),
+                               -force[:, :count])[:model.n - count]
+        slope: np.ndarray = jacobian[:, :count] + jacobian[:, count:] @ bent
+        if rotation is None:
+            return slope[:3]
+        off = rotation @ pose[:3, :3].T
+        turn = vector_parameters.second_from_rotation(off)
+        for j in range(count):
+            slope[3:, j] = 2.0 * self._length * vector_parameters.second_rate(turn,
+                                                                              off @ slope[3:, j])
+        return slope
 
     def _free(self, joints: np.ndarray, wish: np.ndarray) -> np.ndarray:
         """Joints that are not at a limit against which they are pulled."""

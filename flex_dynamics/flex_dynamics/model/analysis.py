@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import eigh
 
-from flex_description.math import derivative
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
+from flex_dynamics.kernels.derivatives.equilibrium import MOST_STEPS
+from flex_dynamics.model import derivatives
 from flex_dynamics.model.constraints import held_joints
-from flex_dynamics.model.loads import Loads, generalised_force, point_wrenches
+from flex_dynamics.model.loads import Loads, Wrench, generalised_force, point_wrenches
 
 if TYPE_CHECKING:
     from flex_dynamics.model.data import Data
@@ -43,7 +44,8 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike,
 
 
 def frequencies(model: Model, q: ArrayLike, joints: str, joint_stiffness: ArrayLike | None,
-                held: Iterable[str] | None, data: Data) -> tuple[Array, Array]:
+                held: Iterable[str] | None, loaded: bool, wrenches: Loads | None,
+                data: Data) -> tuple[Array, Array]:
     """Undamped frequencies (rad/s) and mass-normalised shapes (n, count) of M, K at q.
 
     joints: 'free' leaves the rigid motions in as zero frequencies, 'locked' holds the joints
@@ -55,6 +57,9 @@ def frequencies(model: Model, q: ArrayLike, joints: str, joint_stiffness: ArrayL
         springs = model.finite_vector(joint_stiffness, 'joint_stiffness', model.n_joints)
         inputs = model.input_matrix()
         stiffness = stiffness + inputs @ np.diag(springs) @ inputs.T
+    if loaded or wrenches is not None:
+        stiffness = stiffness + _geometric_stiffness(model, checks.position(model, q), wrenches,
+                                                     data)
     if held is not None or model.robot.constraints:
         names: Iterable[str] = () if held is None else held
         if held is None and joints == 'locked':
@@ -75,6 +80,15 @@ def frequencies(model: Model, q: ArrayLike, joints: str, joint_stiffness: ArrayL
     return np.sqrt(np.maximum(squares, 0.0)), shapes
 
 
+def _geometric_stiffness(model: Model, q: Array, wrenches: Loads | None, data: Data) -> Array:
+    """What gravity and loads add to the stiffness at q (n, n), symmetric: moments in world axes
+    have no potential, and their skew part is left out."""
+    slope = derivatives.gravity_force(model, q, data)
+    if wrenches is not None:
+        slope = slope - derivatives.load_slope(model, q, wrenches, data)
+    return 0.5 * (slope + slope.T)
+
+
 def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None,
             held: Iterable[str] | None, data: Data) -> tuple[Array, Array]:
     """Deflected equilibrium at given joint positions: Newton on motors and amplitudes.
@@ -83,36 +97,42 @@ def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None,
     """
     if held is not None or model.robot.constraints:
         return held_joints.statics(model, q_joints, wrenches, held, data)
+    q = np.zeros(model.n)
+    q[:model.n_joints] = model.finite_vector(q_joints, 'q_joints', model.n_joints,
+                                             LARGEST_POSITION)
+    if wrenches is None:
+        tau = model.backend.quick_equilibrium(q, data)
+        found = None if tau is None else (q, tau)
+        if tau is None and model.backend.name != 'recursive':
+            found = _equilibrium(model, q, None, data)
+    else:
+        # Once: the loads may come from a generator, which can be read only once.
+        found = _equilibrium(model, q, point_wrenches(model, wrenches), data)
+    if found is None:
+        raise DynamicsError(f'statics: no equilibrium found in {MOST_STEPS} Newton steps; the '
+                            'load may buckle a link: try smaller loads first')
+    return found
+
+
+def _equilibrium(model: Model, q: Array, loads: list[Wrench] | None,
+                 data: Data) -> tuple[Array, Array] | None:
+    """Newton's method from q (n,) for any backend and loads; None if it does not converge."""
     n, joints = model.n, model.n_joints
-    q = np.zeros(n)
-    q[:joints] = model.finite_vector(q_joints, 'q_joints', joints, LARGEST_POSITION)
-    # Once: the loads may come from a generator, which can be read only once.
-    loads = None if wrenches is None else point_wrenches(model, wrenches)
-    inputs = model.input_matrix()
-    zero = np.zeros(n)
-
-    def residual(full: Array) -> Array:
-        return (model.inverse_dynamics(full, zero, zero, data)
-                - generalised_force(model, full, loads, data))
-
-    # Unknowns: motors and amplitudes in q, and the efforts; n equations in all.
-    free = n - joints
-    for _ in range(50):
-        def moved(part: Array) -> Array:
-            return residual(np.concatenate((q[:joints], part)))
-
-        matrix = np.hstack((derivative(moved, q[joints:], 1e-4) if free else np.zeros((n, 0)),
-                            -inputs))
+    free, inputs, zero = n - joints, model.input_matrix(), np.zeros(n)
+    for _ in range(MOST_STEPS):
+        slope = derivatives.inverse_dynamics(model, q, zero, zero, data).by_q
+        residual = model.inverse_dynamics(q, zero, zero, data)
+        if loads is not None:
+            slope = slope - derivatives.load_slope(model, q, loads, data)
+            residual = residual - generalised_force(model, q, loads, data)
         try:
-            step = np.linalg.solve(matrix, -residual(q))
+            step = np.linalg.solve(np.hstack((slope[:, joints:], -inputs)), -residual)
         except np.linalg.LinAlgError:
-            break
+            return None
         q[joints:] += step[:free]
-        tau = np.asarray(step[free:], dtype=np.float64)
         largest = np.abs(q).max(initial=0.0)
         if np.abs(step[:free]).max(initial=0.0) < 1e-12 * max(1.0, largest):
-            return q, tau
-        if not np.abs(q[joints:]).max(initial=0.0) < 0.5 * LARGEST_POSITION:
-            break
-    raise DynamicsError('statics: no equilibrium found in 50 Newton steps; the load may buckle a '
-                        'link: try smaller loads first')
+            return q, np.asarray(step[free:], dtype=np.float64)
+        if not largest < 0.5 * LARGEST_POSITION:
+            return None
+    return None

@@ -21,6 +21,7 @@ from flex_dynamics.kernels.base import layout
 from flex_dynamics.kernels.base.handle import make_handle
 from flex_dynamics.kernels.base.workspace import workspace_length
 from flex_dynamics.kernels.tree.body_blocks import blocks_length
+from flex_dynamics.model.derivative_work import DerivativeWork
 
 if TYPE_CHECKING:
     from flex_dynamics.model.backends.base import Backend
@@ -48,6 +49,14 @@ class Data:
                            np.zeros((nodes + 2, 3, 3)), np.zeros((nodes + 2, 3)))
         self.backend_scratch: Any = backend.create_scratch()
         self.sections: dict[tuple[int, float], np.ndarray] = {}     # packed, by node and station
+        self._derivatives: DerivativeWork | None = None
+
+    @property
+    def derivatives(self) -> DerivativeWork:
+        """Scratch memory of derivatives, which most never need."""
+        if self._derivatives is None:
+            self._derivatives = DerivativeWork(self.assembly)
+        return self._derivatives
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Data, (self.assembly, self._backend)

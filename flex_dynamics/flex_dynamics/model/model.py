@@ -23,12 +23,11 @@ from flex_description import Robot
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.build.assemble import ORDERS, assemble
-from flex_dynamics.build.pack_fields import pack_section
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
 from flex_dynamics.kernels.tree.first_moment import first_moment
 from flex_dynamics.kernels.tree.frames import frame_motion
-from flex_dynamics.model import analysis, linearization
+from flex_dynamics.model import analysis, derivatives, linearization
 from flex_dynamics.model.backends import create_backend
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.composition import ComposedModel
@@ -43,11 +42,12 @@ from flex_dynamics.model.constraints.reactions import (
 )
 from flex_dynamics.model.constraints.terms import Independence, independence, terms
 from flex_dynamics.model.data import Data
+from flex_dynamics.model.derivatives import ForwardDerivatives, InverseDerivatives
 from flex_dynamics.model.loads import Loads, generalised_force
+from flex_dynamics.model.places import place
 from flex_dynamics.model.sections import BeamSections
 
 MODEL_ADVICE = 'Model(load_robot(...)) gives one'
-MOST_SECTIONS = 1000     # of beams that a Data keeps packed, for frames at x of a beam
 
 
 class Terms(NamedTuple):
@@ -196,6 +196,63 @@ class Model(ComposedModel):
         force = self._backend.inverse_dynamics(q, v, a, self._scratch(data))
         return force - self.passive_force(q, v)
 
+    # Derivatives ----------------------------------------------------------------------------
+
+    def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
+                                     wrenches: Loads | None = None,
+                                     data: Data | None = None) -> ForwardDerivatives:
+        """Exact derivatives of forward_dynamics.
+
+        Parameters
+        ----------
+        q, v : array-like, shape (n,)
+            Positions and speeds.
+        tau : array-like, shape (n_joints,)
+            Joint efforts.
+        wrenches : loads, optional
+            Loads from outside, as forward_dynamics takes them; they keep their world axes.
+        data : Data, optional
+            Scratch memory; by default that of the thread.
+
+        Returns
+        -------
+        by_q : array, shape (n, n)
+        by_v : array, shape (n, n)
+        by_tau : array, shape (n, n_joints)
+            Entry [i, j] is the derivative of acceleration i by entry j of q, v or tau.
+
+        Examples
+        --------
+        >>> by_q, by_v, by_tau = model.forward_dynamics_derivatives(q, v, tau)
+        >>> by_q.shape == by_v.shape == (model.n, model.n)
+        True
+        """
+        return derivatives.forward_dynamics(self, q, v, tau, wrenches, self._scratch(data))[1]
+
+    def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike,
+                                     data: Data | None = None) -> InverseDerivatives:
+        """Exact derivatives of inverse_dynamics by q, by v and by a, (n, n) each; that by a is
+        the mass matrix."""
+        return derivatives.inverse_dynamics(self, q, v, a, self._scratch(data))
+
+    def gravity_force_derivative(self, q: ArrayLike, data: Data | None = None) -> Array:
+        """dg/dq (n, n): what gravity adds to the stiffness at q."""
+        return derivatives.gravity_force(self, q, self._scratch(data))
+
+    def pose_derivative(self, q: ArrayLike, frame: str, x: float | None = None,
+                        data: Data | None = None) -> Array:
+        """(n, 4, 4): entry [j] is the derivative by q[j] of what `pose` gives."""
+        return derivatives.pose(self, q, frame, x, self._scratch(data))
+
+    def jacobian_derivative(self, q: ArrayLike, frame: str, x: float | None = None,
+                            data: Data | None = None) -> Array:
+        """(6, n, n): entry [:, m, j] is the derivative by q[j] of column m of the Jacobian.
+
+        Times v from the right it is jacobian_rate, with w (6,) from the left the derivative of the
+        generalised force of a wrench w in world axes.
+        """
+        return derivatives.jacobian(self, q, frame, x, self._scratch(data))
+
     # Frames ---------------------------------------------------------------------------------
 
     def frame_motion(self, q: ArrayLike, v: ArrayLike, frame: str, x: float | None = None,
@@ -203,19 +260,11 @@ class Model(ComposedModel):
         """Pose, Jacobian and its rate of a link, a frame, or the section at x (m) of a beam, at q
         and v (n,), in one call."""
         q, v = checks.state(self, q, v)
-        scratch, assembly = self._scratch(data), self._assembly
-        node, station, offset = assembly.locate(frame, x)
-        section = NO_FORCE
-        if station is not None:
-            key = (node, station)
-            if key not in scratch.sections:
-                if len(scratch.sections) >= MOST_SECTIONS:
-                    scratch.sections.clear()
-                scratch.sections[key] = pack_section(assembly.packed.fields[node], station)
-            section = scratch.sections[key]
+        scratch = self._scratch(data)
+        node, section, offset = place(self._assembly, frame, x, scratch)
         pose, jacobian, rate = np.empty((4, 4)), np.empty((6, self._n)), np.empty((6, self._n))
-        frame_motion(*assembly.arrays, scratch.work, q, v, node, section,
-                     np.ascontiguousarray(offset), *scratch.frame_work, pose, jacobian, rate)
+        frame_motion(*self._assembly.arrays, scratch.work, q, v, node, section, offset,
+                     *scratch.frame_work, pose, jacobian, rate)
         return FrameMotion(pose, jacobian, rate)
 
     def pose(self, q: ArrayLike, frame: str, x: float | None = None,
@@ -353,12 +402,13 @@ class Model(ComposedModel):
         >>> A.shape == (2 * model.n, 2 * model.n) and B.shape == (2 * model.n, model.n_joints)
         True
         """
-        return linearization.linearize(self, q, v, tau, data)
+        return linearization.linearize(self, q, v, tau, self._scratch(data))
 
     def frequencies(self, q: ArrayLike, joints: str = 'free',
                     joint_stiffness: ArrayLike | None = None,
                     data: Data | None = None,
-                    held: Iterable[str] | None = None) -> tuple[Array, Array]:
+                    held: Iterable[str] | None = None, loaded: bool = False,
+                    wrenches: Loads | None = None) -> tuple[Array, Array]:
         """Undamped natural frequencies and mode shapes of M and K at q, on the constraints if
         there are some.
 
@@ -375,6 +425,12 @@ class Model(ComposedModel):
             Scratch memory; by default that of the thread.
         held : names of coordinates, optional
             Those that stand still, whatever `joints` says.
+        loaded : bool
+            Add the geometric stiffness of gravity at q, that of payloads included: a mast that
+            carries a mass is softer, a hanging one stiffer. q should be an equilibrium then, as
+            `statics` gives it. Motions that would fall have the frequency zero.
+        wrenches : loads, optional
+            Loads from outside whose geometric stiffness counts as well; they imply `loaded`.
 
         Returns
         -------
@@ -389,7 +445,8 @@ class Model(ComposedModel):
         >>> shapes.shape == (model.n, len(frequencies))
         True
         """
-        return analysis.frequencies(self, q, joints, joint_stiffness, held, self._scratch(data))
+        return analysis.frequencies(self, q, joints, joint_stiffness, held, loaded, wrenches,
+                                    self._scratch(data))
 
     def statics(self, q_joints: ArrayLike, wrenches: Loads | None = None,
                 data: Data | None = None,

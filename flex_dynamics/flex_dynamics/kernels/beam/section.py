@@ -27,8 +27,9 @@ FIELD, RATE, CONVECTIVE, OWN, BIAS = 0, ROW, 2 * ROW, 3 * ROW, 4 * ROW
 
 
 @njit(**OPTIONS)
-def _fields(modes, coef, eta, rate, s):
-    """Fields, their rates and convective parts into s.section, gradients into s.section_B ..."""
+def section_fields(modes, coef, eta, rate, section, B, B_rate):
+    """Fields, their rates and convective parts into section (5, ROW), gradients into B and B_rate
+    (modes, ROW); addresses."""
     zero = spread(0.0)
     p0, p1, d0, d1, c0, c1 = load(coef, 0), load(coef, 4), zero, zero, zero, zero
     product = (1 + modes) * ROW
@@ -46,16 +47,16 @@ def _fields(modes, coef, eta, rate, s):
         b0, b1 = b0 + l0, b1 + l1
         d0, d1 = d0 + b0 * xd, d1 + b1 * xd
         c0, c1 = c0 + bd0 * xd, c1 + bd1 * xd
-        store(s.section_B, at, b0)
-        store(s.section_B, at + 4, b1)
-        store(s.section_B_rate, at, bd0)
-        store(s.section_B_rate, at + 4, bd1)
-    store(s.section, FIELD, p0)
-    store(s.section, FIELD + 4, p1)
-    store(s.section, RATE, d0)
-    store(s.section, RATE + 4, d1)
-    store(s.section, CONVECTIVE, c0)
-    store(s.section, CONVECTIVE + 4, c1)
+        store(B, at, b0)
+        store(B, at + 4, b1)
+        store(B_rate, at, bd0)
+        store(B_rate, at + 4, bd1)
+    store(section, FIELD, p0)
+    store(section, FIELD + 4, p1)
+    store(section, RATE, d0)
+    store(section, RATE + 4, d1)
+    store(section, CONVECTIVE, c0)
+    store(section, CONVECTIVE + 4, c1)
 
 
 @njit(**OPTIONS)
@@ -93,7 +94,8 @@ def section_motion(modes, coef, at, eta, rate, scratch, R, p, phi, phi_rate, rat
     amplitudes and their speeds. scratch.section gets the section's own twist (OWN) and the part
     Phi_rate etad of its acceleration (BIAS).
     """
-    _fields(modes, shifted(address_of(coef), at), eta, rate, scratch)
+    section_fields(modes, shifted(address_of(coef), at), eta, rate, scratch.section,
+                   scratch.section_B, scratch.section_B_rate)
     P, X, Xd = scratch.section, scratch.X, scratch.T
     x, y, z = P[FIELD], P[FIELD + 1], P[FIELD + 2]
     xd, yd, zd = P[RATE], P[RATE + 1], P[RATE + 2]

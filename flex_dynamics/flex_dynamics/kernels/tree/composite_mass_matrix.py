@@ -70,7 +70,7 @@ FORCE, SPEED_FORCE, ANSWER, SPARE = 0, ROW, 2 * ROW, 3 * ROW
 
 
 @njit(**OPTIONS)
-def _times(B, x):
+def matrix_times(B, x):
     """B x of B (6, ROW) and six numbers, as two vectors; x ends in two numbers that B has not."""
     zero, lo, hi = spread(0.0), load(x, 0), load(x, 4)
     r0 = load(B, 0) * lo + load(B, 4) * hi
@@ -89,7 +89,7 @@ def _set_rows_of_screw(A, B, screw, rate, rows):
     store(rows, FORCE, lo)
     store(rows, FORCE + 4, hi)
     lo, hi = transposed_times(A, rate)
-    lo_speed, hi_speed = _times(B, screw)
+    lo_speed, hi_speed = matrix_times(B, screw)
     store(rows, SPEED_FORCE, lo + lo_speed)
     store(rows, SPEED_FORCE + 4, hi + hi_speed)
     lo, hi = transposed_times(B, screw)

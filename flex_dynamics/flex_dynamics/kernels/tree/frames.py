@@ -38,7 +38,7 @@ from flex_dynamics.kernels.tree.kinematics import kinematics
 
 
 @njit(**OPTIONS)
-def _compose(R, p, R_inner, p_inner, R_out, p_out):
+def compose(R, p, R_inner, p_inner, R_out, p_out):
     for i in range(3):
         s = p[i]
         for k in range(3):
@@ -52,7 +52,7 @@ def _compose(R, p, R_inner, p_inner, R_out, p_out):
 
 
 @njit(**OPTIONS)
-def _copy(R, p, R_out, p_out):
+def copy_pose(R, p, R_out, p_out):
     for i in range(3):
         p_out[i] = p[i]
         for j in range(3):
@@ -65,9 +65,9 @@ def world_poses(table, w, R_world, p_world):
     for i in range(table.shape[0]):
         parent = table[i, PARENT]
         if parent < 0:
-            _copy(w.R[i], w.p[i], R_world[i], p_world[i])
+            copy_pose(w.R[i], w.p[i], R_world[i], p_world[i])
         else:
-            _compose(R_world[parent], p_world[parent], w.R[i], w.p[i], R_world[i], p_world[i])
+            compose(R_world[parent], p_world[parent], w.R[i], w.p[i], R_world[i], p_world[i])
 
 
 @njit(**ENTRY)
@@ -101,11 +101,11 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
         section_motion(modes, section, 0, shifted(address_of(q), start),
                        shifted(address_of(v), start), w.scratch, R_own, p_own, address_of(phi),
                        address_of(phi_rate), True)
-        _compose(R_world[node], p_world[node], R_own, p_own, R, p)
+        compose(R_world[node], p_world[node], R_own, p_own, R, p)
         _twist_into(R_own, p_own, w.V[node], own, V)
     else:
         if node >= 0:
-            _copy(R_world[node], p_world[node], R, p)
+            copy_pose(R_world[node], p_world[node], R, p)
             for k in range(6):
                 V[k] = w.V[node, k]
         else:
@@ -115,7 +115,7 @@ def frame_motion(table, body, coef, size, work, q, v, node, section, offset, phi
             V[:] = 0.0
     pose[:, :] = 0.0
     pose[3, 3] = 1.0
-    _compose(R, p, offset[:3, :3], offset[:3, 3], pose[:3, :3], pose[:3, 3])
+    compose(R, p, offset[:3, :3], offset[:3, 3], pose[:3, :3], pose[:3, 3])
     # World velocity of the frame's origin.
     d0, d1, d2 = offset[0, 3], offset[1, 3], offset[2, 3]
     l0 = V[3] + V[1] * d2 - V[2] * d1

@@ -56,7 +56,7 @@ def inverse_dynamics(table, body, coef, size, work, gravity, q, v, a, force):
 @njit(**OPTIONS)
 def inverse_sweeps(table, body, gravity, v, a, w, force):
     """force (n,) = M a + C v + gravity from what own_inertia left in w, which stays as it is."""
-    _accelerations(table, body, gravity, a, w)
+    node_accelerations(table, body, gravity, a, w)
     first = table[0, ELASTIC]
     force[:] = 0.0
     for i in range(table.shape[0]):
@@ -83,7 +83,8 @@ def inverse_sweeps(table, body, gravity, v, a, w, force):
 
 
 @njit(**OPTIONS)
-def _accelerations(table, body, gravity, a, w):
+def node_accelerations(table, body, gravity, a, w):
+    """w.acc of all nodes, gravity as an upward acceleration of the base, after kinematics."""
     base = address_of(w.six[6])
     base[0], base[1], base[2] = 0.0, 0.0, 0.0
     base[3], base[4], base[5] = -gravity[0], -gravity[1], -gravity[2]

@@ -62,3 +62,17 @@ class Backend(Protocol):
     def quick_forward_dynamics(self, q: Array, v: Array, tau: Array,
                                data: Data) -> Array | None:
         """Accelerations of arrays that have not been checked; None if they have to be."""
+
+    def force_derivatives(self, q: Array, v: Array, a: Array,
+                          data: Data) -> tuple[Array, Array, Array]:
+        """d(M a + C v + g) by q and by v, and M, (n, n) each."""
+
+    def quick_forward_derivatives(self, q: Array, v: Array, tau: Array, external: Array,
+                                  slope: Array, data: Data) -> tuple[Array, Array] | None:
+        """Accelerations (n,) and (n, 2 n + n_joints or more) their derivatives by q, v and tau,
+        side by side, in scratch memory; None of a backend without such a kernel. slope (n, n):
+        derivative of the external forces by q, or empty."""
+
+    def quick_equilibrium(self, q: Array, data: Data) -> Array | None:
+        """Efforts (n_joints,) that hold the joints, with motors and amplitudes of q at their
+        equilibrium; None if there is no kernel, or if it finds none."""

@@ -98,6 +98,10 @@ class ConstrainedBackend(RecursiveBackend):
             return None
         return None if status else acceleration
 
+    def quick_forward_derivatives(self, q: Array, v: Array, tau: Array, external: Array,
+                                  slope: Array, data: Data) -> None:
+        return None
+
 
 def support_poses(backend: Backend, q: Array, data: Data) -> dict[str, Array]:
     """Where the points of all supports are at q, poses (4, 4) in the world by name."""

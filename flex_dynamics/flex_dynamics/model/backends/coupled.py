@@ -21,6 +21,7 @@ from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, prepare
 from flex_dynamics.kernels.tree.composite_mass_matrix import mass_and_coriolis
 from flex_dynamics.kernels.tree.inverse_dynamics import inverse_dynamics
 from flex_dynamics.model.backends.dense import DenseBackend
+from flex_dynamics.model.backends.recursive import force_derivatives
 from flex_dynamics.model.data import Data
 
 
@@ -63,6 +64,10 @@ class CoupledBackend(DenseBackend):
         return force
 
     inverse_dynamics = inertial_force
+
+    def force_derivatives(self, q: Array, v: Array, a: Array,
+                          data: Data) -> tuple[Array, Array, Array]:
+        return force_derivatives(self._n, q, v, a, data)
 
     def _factor(self, mass: Array, q: Array, data: Data) -> Array:
         factor: Array

@@ -20,6 +20,7 @@ from flex_dynamics.arrays import Array
 from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
+from flex_dynamics.model.backends.stencils import STEP, by_position, by_speed, turns
 from flex_dynamics.model.data import Data
 
 
@@ -64,6 +65,25 @@ class DenseBackend(ABC):
         factor = self._factor(mass, q, data)
         solved: Array = dpotrs(factor, applied - coriolis @ v - force, lower=1)[0]
         return solved
+
+    def force_derivatives(self, q: Array, v: Array, a: Array,
+                          data: Data) -> tuple[Array, Array, Array]:
+        """By differences of eighth order, good to 1e-10: only order `linear` and exported
+        functions come here."""
+        scales = turns(self._assembly)
+
+        def force(q: Array, v: Array, a: Array) -> Array:
+            return self.inertial_force(q, v, a, data)
+
+        return (by_position(force, q, v, a, STEP / scales), by_speed(force, q, v, 1.0 / scales),
+                self.terms(q, v, data)[0])
+
+    def quick_forward_derivatives(self, q: Array, v: Array, tau: Array, external: Array,
+                                  slope: Array, data: Data) -> None:
+        return None
+
+    def quick_equilibrium(self, q: Array, data: Data) -> None:
+        return None
 
     def quick_forward_dynamics(self, q: Array, v: Array, tau: Array,
                                data: Data) -> Array | None:

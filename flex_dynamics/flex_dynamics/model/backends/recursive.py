@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from flex_dynamics.arrays import Array
 from flex_dynamics.build import constant_matrices
@@ -19,6 +20,13 @@ from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base.finite import BAD_INPUT
 from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.derivatives.equilibrium import NO_EQUILIBRIUM
+from flex_dynamics.kernels.derivatives.state_derivatives import (
+    EQUILIBRIUM,
+    FORWARD,
+    INVERSE,
+    state_derivatives,
+)
 from flex_dynamics.kernels.tree.composite_mass_matrix import mass_and_coriolis
 from flex_dynamics.kernels.tree.inverse_dynamics import inverse_dynamics
 from flex_dynamics.kernels.tree.state_dynamics import accelerations
@@ -28,6 +36,18 @@ from flex_dynamics.model.data import Data
 FORWARD_DYNAMICS = AtFirstCall(accelerations, HANDLE, *5 * [NUMBERS])
 MASS_AND_CORIOLIS = AtFirstCall(mass_and_coriolis, HANDLE, NUMBERS, NUMBERS, MATRIX, MATRIX,
                                 NUMBERS)
+DERIVATIVES = AtFirstCall(state_derivatives, types.int64, HANDLE, *6 * [NUMBERS], MATRIX, NUMBERS,
+                          HANDLE, *4 * [MATRIX])
+NO_SLOPE = np.zeros((0, 0))
+
+
+def force_derivatives(n: int, q: Array, v: Array, a: Array,
+                      data: Data) -> tuple[Array, Array, Array]:
+    """What Backend.force_derivatives gives, of a tree with or without followers."""
+    work = data.derivatives
+    DERIVATIVES.call(INVERSE, data.handle, work.space, q, v, a, work.tau, NO_FORCE, NO_SLOPE,
+                     work.force, work.pivots, work.by_q, work.by_v, work.mass, work.solved)
+    return work.by_q[:n, :n].copy(), work.by_v[:n, :n].copy(), work.mass[:n, :n].copy()
 
 
 class RecursiveBackend:
@@ -82,6 +102,27 @@ class RecursiveBackend:
         except Exception:      # numba's, of several kinds, about arrays of other types
             return None
         return None if status else acceleration
+
+    def force_derivatives(self, q: Array, v: Array, a: Array,
+                          data: Data) -> tuple[Array, Array, Array]:
+        return force_derivatives(self._n, q, v, a, data)
+
+    def quick_forward_derivatives(self, q: Array, v: Array, tau: Array, external: Array,
+                                  slope: Array, data: Data) -> tuple[Array, Array] | None:
+        work, acceleration = data.derivatives, np.empty(self._n)
+        status = DERIVATIVES.call(FORWARD, data.handle, work.space, q, v, acceleration, tau,
+                                  external, slope, work.force, work.pivots, work.by_q, work.by_v,
+                                  work.mass, work.solved)
+        if status > 0:
+            self._refuse_pivot(status, q, data)
+        return acceleration, work.solved
+
+    def quick_equilibrium(self, q: Array, data: Data) -> Array | None:
+        work, tau = data.derivatives, np.empty(self._assembly.packed.n_joints)
+        status = DERIVATIVES.call(EQUILIBRIUM, data.handle, work.space, q, q, work.applied, tau,
+                                  NO_FORCE, NO_SLOPE, work.force, work.pivots, work.by_q,
+                                  work.by_v, work.mass, work.solved)
+        return None if status == NO_EQUILIBRIUM else tau
 
     def _refuse_pivot(self, status: int, q: Array, data: Data) -> None:
         """Turn a kernel's status at q into an error: 1 + a coordinate without inertia."""

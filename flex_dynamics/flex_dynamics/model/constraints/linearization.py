@@ -11,8 +11,9 @@
 """Linear models of constrained motion about any state.
 
 With I = M a + C v + g and the multipliers l, accelerations obey I - A'l + K q + D v + friction(v)
-= B tau and A a + A_rate v = 0. Both are differentiated at constant a and l, where they have no
-poles, with the stencils of model/linearization.py; then one solution with M and A gives da.
+= B tau and A a + A_rate v = 0. Both are differentiated at constant a and l: what the tree has by
+kernels/derivatives, and A by the stencils of backends/stencils.py. Then one solution with M and A
+gives da.
 """
 from __future__ import annotations
 
@@ -21,20 +22,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flex_dynamics.arrays import Array
+from flex_dynamics.model.backends.stencils import STEP, WEIGHTS, turns
 from flex_dynamics.model.constraints.reactions import solve
 from flex_dynamics.model.constraints.terms import terms
+from flex_dynamics.model.loads import Loads
 
 if TYPE_CHECKING:
     from flex_dynamics.model.data import Data
     from flex_dynamics.model.model import Model
 
-WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)      # as model/linearization.py
+
+def solve_slopes(model: Model, q: Array, v: Array, tau: Array, wrenches: Loads | None,
+                 mass: Array, right: Array, data: Data) -> Array:
+    """Derivatives of accelerations (n, 2n + n_joints) from those of the tree's forces, `right`,
+    to which what constraints add comes here."""
+    n = model.n
+    slopes = constrained_slopes(model, q, v, tau, wrenches, STEP / turns(model.assembly), data)
+    right[:, :n] -= slopes[0]
+    rows = np.hstack((-slopes[1], -slopes[2], np.zeros((len(slopes[1]), model.n_joints))))
+    return solve_constrained(mass, model.constraint_jacobian(q, data), right, rows)
 
 
-def constrained_slopes(model: Model, q: Array, v: Array, tau: Array, steps: Array,
-                       data: Data) -> tuple[Array, Array, Array]:
+def constrained_slopes(model: Model, q: Array, v: Array, tau: Array, wrenches: Loads | None,
+                       steps: Array, data: Data) -> tuple[Array, Array, Array]:
     """What constraints add: d(-A'l)/dq (n, n), and d(A a + A_rate v) by q and by v (m, n)."""
-    found = solve(model, q, v, tau, None, data)[0]
+    found = solve(model, q, v, tau, wrenches, data)[0]
     a, multipliers = found.acceleration, found.multipliers
     m, n = len(multipliers), model.n
     force, by_position, by_speed = np.zeros((n, n)), np.zeros((m, n)), np.zeros((m, n))
