@@ -88,6 +88,7 @@ class FlexibleStateFilter:
         self._frame: tuple[np.ndarray, np.ndarray] | None = None
         self._filter: KalmanFilter | None = None
         self.q, self.v, self.push = np.zeros(model.n), np.zeros(model.n), np.zeros(3)
+        self._speed = np.zeros(model.n_joints)       # of the joints, at the last update
 
     def reset(self) -> None:
         """Forget everything but the noise; `begin` starts anew."""
@@ -134,6 +135,7 @@ class FlexibleStateFilter:
         assert self._filter is not None
         self._filter.x[:-3] = self._made.to_scaled @ np.concatenate((q, v))
         self._read()
+        self._speed = self.v[:self.model.n_joints]
 
     # Estimates ------------------------------------------------------------------------------
 
@@ -176,9 +178,12 @@ class FlexibleStateFilter:
                 arrived: Reference | None = None) -> None:
         """Go on by `period` (s) under a held effort (n_joints,), drives about the reference.
 
-        After missed updates the same effort is taken to have acted on. arrived: the reference at
-        the end of the period; if both have a feedforward, the prediction is linear about that
-        motion.
+        After missed updates the same effort is taken to have acted on, and centrifugal and
+        Coriolis forces stay those of the joint speeds at the last update: what light links do
+        between readings is not known, and their swinging speeds would feed on these forces.
+
+        arrived: the reference at the end of the period; if both have a feedforward, the
+        prediction is linear about that motion.
         """
         assert self._filter is not None
         steps = round(period / self.period)
@@ -191,7 +196,7 @@ class FlexibleStateFilter:
             self._predict_about(more, reference, arrived)
             return
         for _ in range(steps):
-            base = self._constant_acceleration(effort, reference)
+            base = self._constant_acceleration(effort, reference, self._speed)
             x = self._made.F @ self._filter.x
             x[:-3] += self._made.held @ base
             self._filter.predict(x, self._made.F, self._made.Q)
@@ -213,8 +218,10 @@ class FlexibleStateFilter:
         self._filter.predict(x, made.F, made.Q)
         self._read()
 
-    def _constant_acceleration(self, effort: np.ndarray, reference: Reference) -> np.ndarray:
-        """Accelerations (n,) at the quasi-static motion of the joints, less their linear part.
+    def _constant_acceleration(self, effort: np.ndarray, reference: Reference,
+                               speed: np.ndarray) -> np.ndarray:
+        """Accelerations (n,) at the quasi-static motion of the joints with that speed
+        (n_joints,), less their linear part.
 
         Forces are those of the equations of motion at that very pose, but they meet the mass
         matrix of the linear model: what balances there must balance here too. The inverse of M
@@ -227,7 +234,7 @@ class FlexibleStateFilter:
             more = effort - reference.feedforward.effort
             about: np.ndarray = a + made.by_effort @ more - made.slope_q @ q - made.slope_v @ v
             return about
-        q, v = self._quasi_static()
+        q, v = self._quasi_static(speed)
         seen = made.rest.B.T
         total = (effort + self.drive_stiffness * (reference.position - seen @ q)
                  + self.drive_damping * (reference.velocity - seen @ v))
@@ -236,17 +243,19 @@ class FlexibleStateFilter:
                                     - made.slope_q @ q - made.slope_v @ v)
         return acceleration
 
-    def _quasi_static(self) -> tuple[np.ndarray, np.ndarray]:
-        """q, v (n,) of the quasi-static motion of the estimated joints."""
+    def _quasi_static(self, speed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """q, v (n,) of the quasi-static motion of the estimated joints with a speed (n_joints,).
+        """
         made, joints = self._made, self.model.n_joints
         moved = self.q[:joints] - made.rest.q[:joints]
-        return made.rest.q + made.follow @ moved, made.follow @ self.v[:joints]
+        return made.rest.q + made.follow @ moved, made.follow @ speed
 
     def balancing_effort(self, pushed: bool = False) -> np.ndarray:
         """Efforts (n_joints,) that leave the joints their speed at the quasi-static motion, for
         a robot whose efforts are not known; pushed: also under the estimated push."""
         made, B = self._made, self._made.rest.B
-        force = self.model.inverse_dynamics(*self._quasi_static(), self._still)
+        motion = self._quasi_static(self.v[:self.model.n_joints])
+        force = self.model.inverse_dynamics(*motion, self._still)
         if pushed:
             force = force - made.rest.M @ (made.by_push @ self.push)
         # Each column of B has the force on one coordinate, a joint or its motor.
@@ -277,6 +286,7 @@ class FlexibleStateFilter:
             self._read()
         else:
             self._filter.nis, self._filter.measured = 0.0, 0
+        self._speed = self.v[:self.model.n_joints]
 
     def _expected(self, name: str, imus: dict[str, np.ndarray] | None) -> np.ndarray:
         joints = self.model.n_joints
@@ -291,8 +301,8 @@ class FlexibleStateFilter:
 
     def _imu(self, effort: np.ndarray, reference: Reference) -> dict[str, np.ndarray]:
         made = self._made
-        a = (self._constant_acceleration(effort, reference) + made.slope_q @ self.q
-             + made.slope_v @ self.v + made.by_push @ self.push)
+        a = (self._constant_acceleration(effort, reference, self.v[:self.model.n_joints])
+             + made.slope_q @ self.q + made.slope_v @ self.v + made.by_push @ self.push)
         readings = self.sensors.imu(self.q, self.v, a)
         return {'gyro': np.concatenate([reading.gyro for reading in readings]),
                 'acceleration': np.concatenate([reading.acceleration for reading in readings])}

@@ -157,8 +157,7 @@ class StateObserver:
         readings, period = self._moved(readings, 1e-9 * (at_ns - stamp_ns)), self._filter.period
         try:
             with np.errstate(all='ignore'):       # what is not finite is refused
-                for _ in range(steps):
-                    self._filter.predict(self._acting(blind), self._still, period)
+                self._filter.predict(self._acting(blind), self._still, steps * period)
                 self.stamp_ns = at_ns
                 if self._jumped(readings):
                     self.reset()
