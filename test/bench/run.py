@@ -16,6 +16,7 @@ from pathlib import Path
 import accuracy
 import any_robot
 import calls
+import constraints
 import controllers
 import growth
 import memory
@@ -30,6 +31,7 @@ PARTS = {
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
     'ros': ros_graph.measure,
+    'constraints': constraints.measure,
     'symbolic': symbolic.measure,
     'controllers': lambda report: controllers.measure(report, RESULTS),
     'any_robot': lambda report: any_robot.measure(report, RESULTS),
