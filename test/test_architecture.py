@@ -33,7 +33,8 @@ LAYERS = {
         ('checks', 'immutable'), ('papers',),
         ('build',), ('model',), ('simulation',), ('symbolic', 'warm_up'), ('ros',), ('nodes',)],
     'flex_control': [
-        ('errors', 'incremental', 'kernels'), ('trajectories',), ('shaping',), ('design',),
+        ('errors', 'incremental', 'kernels', 'commanded_joints'), ('trajectories',), ('shaping',),
+        ('design',),
         ('reference',), ('estimators',), ('controllers', 'warm_up'), ('loop',), ('trial',),
         ('batch',), ('nodes',)],
     'flex_viz': [

@@ -17,8 +17,8 @@ class ControlError(ValueError):
 
 
 def refuse_constraints(model: Model, what: str) -> None:
-    """ControlError if a robot has loops, wheels, supports or joints without motor, which `what`
-    does not know."""
+    """ControlError if a robot has loops, wheels, supports or joints without motor, for which
+    `what` has no equations."""
     for joint in model.robot.joints:
         if joint.passive:
             raise ControlError(f'{what}: expected a motor on every joint, found joint '
@@ -28,4 +28,4 @@ def refuse_constraints(model: Model, what: str) -> None:
         one = model.robot.constraints[0]
         raise ControlError(f'{what}: expected a tree of links, found {type(one).__name__.lower()} '
                            f'{one.name!r} of robot {model.robot.name}; its equations have no '
-                           'loops, wheels and supports yet')
+                           'loops, wheels and supports: use pd, pid or computed_torque')

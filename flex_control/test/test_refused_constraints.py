@@ -8,7 +8,8 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""What has no equations for loops, wheels and supports refuses robots that have them."""
+"""What has no equations for loops, wheels and supports refuses robots that have them; what has
+refuses those whose motors do not determine the others' motion."""
 import numpy as np
 import pytest
 
@@ -16,7 +17,6 @@ from flex_control import ControlError, make_controller
 from flex_control.design.rest_model import rest_model
 from flex_control.estimators.flexible_state import FlexibleStateFilter
 from flex_control.reference.inverse_kinematics import InverseKinematics
-from flex_control.shaping.shaper import Shaper
 from flex_description import load_robot
 from flex_dynamics import Model
 
@@ -34,15 +34,37 @@ def model():
         'frame="ground"/><second frame="two" xyz="0.5 0 0"/></loop></robot>'))
 
 
-@pytest.mark.parametrize('name', ['pd', 'pid', 'computed_torque', 'lqr'])
+@pytest.mark.parametrize('name', ['lqr', 'lqg', 'feedback_linearization'])
 def test_controllers(model, name):
     with pytest.raises(ControlError, match="found loop 'rod' of robot bars"):
         make_controller(name, model)
 
 
 @pytest.mark.parametrize('use', [
-    Shaper, FlexibleStateFilter, lambda model: InverseKinematics(model, 'two'),
+    FlexibleStateFilter, lambda model: InverseKinematics(model, 'two'),
     lambda model: list(rest_model(model, np.zeros(2), np.zeros(2), np.zeros(2)))])
 def test_what_they_are_made_of(model, use):
     with pytest.raises(ControlError, match='expected a tree of links'):
         use(model)
+
+
+WHEELS = ('<robot name="cart"><link name="world"/><link name="cart"><inertial><mass value="5"/>'
+          '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+          '<joint name="base" type="planar"><parent link="world"/><child link="cart"/>'
+          '<axis xyz="0 0 1"/></joint><wheel name="edge" type="knife_edge" frame="cart"/></robot>')
+
+
+@pytest.mark.parametrize('name', ['pd', 'pid', 'computed_torque'])
+def test_constraints_of_speeds_alone(name):
+    with pytest.raises(ControlError, match='found edge/side, one of speeds alone'):
+        make_controller(name, Model(load_robot(WHEELS)))
+
+
+@pytest.mark.parametrize('name', ['pd', 'pid', 'computed_torque'])
+def test_too_few_motors(model, name):
+    text = ''.join(f'<passive_joint name="{one}_joint"/>' for one in ('one', 'two'))
+    robot = ('<robot name="bars"><link name="ground"/>' + LINK.format('one', 'ground', 0)
+             + LINK.format('two', 'one', 1) + text + '<loop name="rod" type="distance" length='
+             '"1.5"><first frame="ground"/><second frame="two" xyz="0.5 0 0"/></loop></robot>')
+    with pytest.raises(ControlError, match='found one_joint, which is free to move'):
+        make_controller(name, Model(load_robot(robot)))

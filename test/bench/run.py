@@ -15,6 +15,7 @@ from pathlib import Path
 import accuracy
 import any_robot
 import calls
+import constraints
 import controllers
 import derivatives
 import growth
@@ -32,6 +33,7 @@ PARTS = {
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
     'ros': ros_graph.measure,
+    'constraints': constraints.measure,
     'symbolic': symbolic.measure,
     'controllers': lambda report: controllers.measure(report, RESULTS),
     'tip_tracking': lambda report: tip_tracking.measure(report, RESULTS),

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flex_control.commanded_joints import commanded_places
 from flex_control.controllers.affine_law import AffineLaw
 from flex_control.controllers.parameters import Parameter, check_all
 from flex_control.errors import ControlError, refuse_constraints
@@ -54,9 +55,15 @@ class Controller:
     needs_elastic_state: ClassVar[bool] = False
     needs_terms: ClassVar[bool] = False
     needs_measurements: ClassVar[bool] = False
+    #: whether it can control robots with closed loops and supports: efforts of the commanded
+    #: joints (commanded_joints.py), the others follow
+    knows_constraints: ClassVar[bool] = False
 
     def __init__(self, model: Model, parameters: Mapping[str, Any] | None = None) -> None:
-        refuse_constraints(model, 'controller')
+        if self.knows_constraints and model.robot.constraints:
+            commanded_places(model)      # ControlError if they do not determine the others
+        else:
+            refuse_constraints(model, f'controller {type(self).__name__}')
         self.model = model
         self.q = np.zeros(model.n)
         self.v = np.zeros(model.n)

@@ -24,6 +24,7 @@ from flex_control.design.gains import (
     shared_inertia,
 )
 from flex_control.design.zero_dynamics import check_joint_outputs
+from flex_control.reference.constrained_zero_dynamics import ConstrainedZeroDynamics
 
 DAMPING_RAMP = 0.1      # s after the arrival until the internal model has its extra damping
 
@@ -34,8 +35,10 @@ class ComputedTorque(Controller):
     q_e, v_e, a_e are the elastic coordinates of an internal model whose joints are on the
     reference: M_ee a_e + D_ee v_e + K_ee q_e = -(M_ej a_d + h_e), the zero dynamics of the joints,
     which are stable for clamped shapes. The robot's own elastic state is not fed back: sampled,
-    that would cancel the joints' damping (doc/feedback_linearization.md). A reference that has its
-    feedforward (`TipTrajectory`) takes the place of the internal model.
+    that would cancel the joints' damping (doc/feedback_linearization.md). With closed loops the
+    joints are the commanded ones, and the internal model has the constraints
+    (ConstrainedZeroDynamics). A reference that has a feedforward
+    (`TipTrajectory`) takes the place of the internal model.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
@@ -46,6 +49,8 @@ class ComputedTorque(Controller):
                   'besides its own, once the reference rests, so that the joints damp the '
                   'vibration that is left', '', 0.0, 10.0),
     )
+
+    knows_constraints: ClassVar[bool] = True
 
     def parameters_changed(self) -> None:
         model, given = self.model, self.parameters
@@ -62,6 +67,8 @@ class ComputedTorque(Controller):
                                * self._stiffness)
         self._damping = np.array(model.damping_matrix()[joints:, joints:])
         if not hasattr(self, '_q'):
+            self._constrained = (ConstrainedZeroDynamics(model) if model.robot.constraints
+                                 else None)
             self.reset()
 
     def reset(self) -> None:
@@ -74,7 +81,10 @@ class ComputedTorque(Controller):
     def update(self, time: float, period: float) -> np.ndarray:
         joints, wanted = self.model.n_joints, self.reference
         if not self._started:
-            self._q = self.model.statics(wanted.position)[0]
+            if self._constrained is not None:
+                self._constrained.begin(wanted)
+            else:
+                self._q = self.model.statics(wanted.position)[0]
             self._started = True
         moves = wanted.velocity.any() or wanted.acceleration.any()
         self._rested = 0.0 if moves else self._rested + period
@@ -90,6 +100,11 @@ class ComputedTorque(Controller):
         """Efforts (n_joints,) of the internal model over the next period; its elastic coordinates
         are integrated by the implicit midpoint rule."""
         model, joints, wanted = self.model, self.model.n_joints, self.reference
+        extra = min(1.0, self._rested / DAMPING_RAMP) * self._extra_damping
+        if self._constrained is not None:
+            whole = np.zeros((model.n, model.n))
+            whole[joints:, joints:] = extra
+            return self._constrained.step(wanted, whole, period)
         q, v, a = self._q, self._v, self._a
         planned = self.planned_effort(period)
         if planned is not None and wanted.feedforward is not None:
@@ -99,7 +114,6 @@ class ComputedTorque(Controller):
                                               wanted.acceleration)
         a[joints:] = 0.0
         if model.n > joints:
-            extra = min(1.0, self._rested / DAMPING_RAMP) * self._extra_damping
             force = model.inverse_dynamics(q, v, a)[joints:] + extra @ v[joints:]
             half = 0.5 * period
             matrix = (model.mass_matrix(q)[joints:, joints:] + half * (self._damping + extra)

@@ -20,7 +20,8 @@ from flex_control.controllers.affine_law import AffineLaw
 from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
 from flex_control.design.gains import pd_bandwidth, shared_inertia
-from flex_control.reference.deflected_reference import DeflectedReference
+from flex_control.errors import ControlError
+from flex_control.reference.deflected_reference import deflected_reference
 from flex_control.reference.static_load import StaticLoad
 from flex_control.reference.tip_compensation import TipCompensation
 from flex_control.trajectories.base import Reference
@@ -52,12 +53,14 @@ class PD(Controller):
         Parameter('tip_frame', '', 'link or frame that is the tip; empty: the last link'),
     )
 
+    knows_constraints: ClassVar[bool] = True
+
     def parameters_changed(self) -> None:
         model, given = self.model, self.parameters
         if not hasattr(self, '_inertia'):
             self._inertia, self._bandwidth = shared_inertia(model), pd_bandwidth(model)
             self._static_load = StaticLoad(model)
-            self._moving_load = DeflectedReference(model)
+            self._moving_load = deflected_reference(model)
         bandwidth = given['bandwidth'] or self._bandwidth
         self.kp, self.kd = given['kp'], given['kd']
         if not self.kp.size:
@@ -65,6 +68,9 @@ class PD(Controller):
         if not self.kd.size:
             self.kd = 2.0 * np.sqrt(self.kp * self._inertia)
         self._share()
+        if given['tip_compensation'] and model.robot.constraints:
+            raise ControlError('tip_compensation: expected a tree of links, found constraints '
+                               f'of robot {model.robot.name}, whose joints do not move alone')
         self._tip = TipCompensation(model, given['tip_frame'])
 
     def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:

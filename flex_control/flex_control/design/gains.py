@@ -16,9 +16,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_control.commanded_joints import (
+    ClosedPoses,
+    closed_poses,
+    commanded_places,
+    moved_inertia,
+)
 from flex_description import default_pose
 from flex_dynamics import Model, largest_joint_inertia
-from flex_dynamics.simulation.command_limits import driven_places
 
 FASTEST = 30.0      # rad/s, for stiff robots: 5 Hz, as position loops of industrial arms have
 SLOWEST_STIFF = 20.0     # rad/s: stiffer robots count as this where a motion waits for modes
@@ -59,7 +64,10 @@ def first_frequency(model: Model) -> float:
 
 
 def poses(model: Model) -> np.ndarray:
-    """Joint positions (POSES + 1, n_joints): zero or the pose nearest to it, and others."""
+    """Joint positions (POSES + 1, n_joints): zero or the pose nearest to it, and others; with
+    constraints those of them that they allow."""
+    if model.robot.constraints:
+        return np.array(closed_poses(model, ClosedPoses(model), model.joint_limits, POSES))
     start = default_pose(model.robot)
     first = np.array([start[name] for name in model.joint_names])
     limits = model.joint_limits
@@ -102,15 +110,17 @@ def pd_bandwidth(model: Model) -> float:
 
 def shared_inertia(model: Model) -> np.ndarray:
     """Inertia (n_joints,) to scale gains with: between a joint's own and the largest of all; zero
-    for the coordinates of a floating or planar base, which has no motors.
+    for the coordinates of a floating or planar base, which has no motors, and for joints that
+    constraints move.
 
     A light wrist at the end of a heavy arm has to withstand the motion of the arm; the geometric
     mean of both gives gains like those found by manual tuning. Rotations are compared with
     rotations, and prismatic joints with prismatic joints.
     """
-    own = largest_joint_inertia(model)
+    own = (moved_inertia(model, POSES) if model.robot.constraints
+           else largest_joint_inertia(model))
     driven = np.zeros(model.n_joints, dtype=bool)
-    driven[driven_places(model)] = True
+    driven[commanded_places(model)] = True
     sliding = {joint.name for joint in model.robot.joints if joint.type == 'prismatic'}
     slides = np.array([name in sliding for name in model.joint_names])
     shared = np.zeros(model.n_joints)

@@ -21,6 +21,7 @@ from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop.bumpless_transfer import BumplessTransfer
+from flex_control.reference.constrained_reference import ConstrainedReference
 from flex_control.trajectories import SetPoints, Trajectory
 from flex_description.math import all_finite
 from flex_dynamics import DynamicsError, Model, Terms
@@ -72,6 +73,7 @@ class ControlLoop:
         self.first_trajectory = trajectory
         self.trajectory: Trajectory | None = None
         self.time: float | None = None       # s, of the last state
+        self._completes = (ConstrainedReference(model) if model.robot.constraints else None)
         self._transfer = BumplessTransfer(model.n_joints, switch_time)
         self._due = False                    # the controller has work for later
         self._failed = ''                    # why that work failed
@@ -80,6 +82,8 @@ class ControlLoop:
         """Forget the past: the next state is a first one."""
         self.trajectory, self.time, self._due, self._failed = None, None, False, ''
         self._transfer.reset()
+        if self._completes is not None:
+            self._completes.reset()
         self.controller.reset()
 
     def set_trajectory(self, trajectory: Trajectory) -> None:
@@ -159,7 +163,11 @@ class ControlLoop:
             if terms is None and controller.needs_terms:
                 terms = self.model.terms(q, v)
             controller.terms, controller.measurements = terms, measurements
-            controller.reference = self.trajectory.sample(time)
+            wanted = self.trajectory.sample(time)
+            if self._completes is not None:      # of its joints only the commanded ones count
+                self._completes.move_to(wanted, period)
+                wanted = self._completes.completed(wanted)
+            controller.reference = wanted
             efforts = np.asarray(controller.update(time, period), dtype=float)
             self._due = True
         except DynamicsError as error:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.incremental import Pieces
+from flex_control.reference.constrained_reference import ConstrainedReference
 from flex_control.trajectories.base import Trajectory
 from flex_dynamics import Model
 
@@ -23,19 +24,26 @@ LEAST = 1e-9          # N m or N, in place of a limit of zero: a joint without a
 
 
 def beyond_efforts(model: Model, trajectory: Trajectory) -> Pieces[str]:
-    """A warning that names the joint whose effort limit a motion exceeds, with straight links and
-    no vibration; empty if there is none. In pieces."""
+    """A warning that names the joint whose effort limit a motion exceeds, with links that are
+    straight (with constraints: bent quasi-statically) and do not vibrate; empty if there is none.
+    In pieces."""
     joints = model.n_joints
     most = model.joint_limits.effort
     if not np.isfinite(most).any():
         return ''
     q, v, a = np.zeros((3, model.n))
+    constrained = ConstrainedReference(model) if model.robot.constraints else None
     largest = np.zeros(joints)
     for at, time in enumerate(np.linspace(trajectory.start, trajectory.end, SAMPLES)):
         wanted = trajectory.sample(time)
-        q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
-                                              wanted.acceleration)
-        largest = np.maximum(largest, np.abs(model.inverse_dynamics(q, v, a)[:joints]))
+        if constrained is not None:
+            constrained.move_to(wanted, 0.0)
+            efforts = constrained.effort
+        else:
+            q[:joints], v[:joints], a[:joints] = (wanted.position, wanted.velocity,
+                                                  wanted.acceleration)
+            efforts = model.inverse_dynamics(q, v, a)[:joints]
+        largest = np.maximum(largest, np.abs(efforts))
         if at % AT_ONCE == AT_ONCE - 1:
             yield
     if (largest <= most).all():

@@ -62,6 +62,7 @@ class TrajectoryReader:
     name some joints; the others stay. stretch: a motion beyond the limits takes more time; else
     it is refused. slack: share of a rate's limit by which the interpolation may exceed it.
     followers: leaders by the joints that follow them (<mimic>), which no motion may name.
+    commanded: the joints that motions may name, where constraints move the others; empty: all.
     """
 
     names: tuple[str, ...]
@@ -71,6 +72,7 @@ class TrajectoryReader:
     stretch: bool = False
     slack: float = SLACK
     followers: Mapping[str, str] = field(default_factory=dict)
+    commanded: tuple[str, ...] = ()
 
     def read(self, message: Any, now: float, present: Reference) -> Trajectory:
         """The motion that a message, or TrajectoryPoints, ask for; GoalError if it is refused.
@@ -170,15 +172,20 @@ class TrajectoryReader:
             raise GoalError(f'joint_names: {unknown[0]!r} follows '
                             f'{self.followers[unknown[0]]!r} (<mimic>) and has no drive: name '
                             'that one only', INVALID_JOINTS)
+        commanded = self.commanded or self.names
+        led = [name for name in given if name not in commanded and name in self.names]
+        if led:
+            raise GoalError(f'joint_names: {led[0]!r} is moved by the constraints of the robot: '
+                            f'name {", ".join(commanded)} only', INVALID_JOINTS)
         if unknown or not given:
             found = repr(unknown[0]) if unknown else 'none'
-            raise GoalError(f'joint_names: expected some of {", ".join(self.names)}, found '
+            raise GoalError(f'joint_names: expected some of {", ".join(commanded)}, found '
                             f'{found}', INVALID_JOINTS)
         if len(set(given)) != len(given):
             raise GoalError('joint_names: a joint is named twice', INVALID_JOINTS)
-        missing = [name for name in self.names if name not in given]
+        missing = [name for name in commanded if name not in given]
         if missing and not self.partial:
-            raise GoalError(f'joint_names: expected all {len(self.names)} joints, as '
+            raise GoalError(f'joint_names: expected all {len(commanded)} joints, as '
                             f'allow_partial_joints_goal is not set, but {missing[0]!r} is missing',
                             INVALID_JOINTS)
         return [self.names.index(name) for name in given]

@@ -25,6 +25,7 @@ from flex_control import (
     Splines,
     Trajectory,
 )
+from flex_control.commanded_joints import commanded_places
 from flex_control.loop.goal_tolerances import Tolerances
 from flex_control.loop.trajectory_reader import SLACK, TrajectoryReader
 from flex_control.shaping import SHAPERS
@@ -121,8 +122,16 @@ def declare_reader(node: Node, model: Model) -> TrajectoryReader:
         limits = MotionLimits.of(model.robot, names, *rates)
     except ControlError as error:
         raise NodeError(f'parameter limits: {error}') from None
+    commanded: tuple[str, ...] = ()
+    if model.robot.constraints:
+        try:
+            places = commanded_places(model)
+        except ControlError as error:
+            raise NodeError(f'parameter robot: {error}') from None
+        commanded = tuple(names[place] for place in places)
+        limits = limits.of_some(places)
     return TrajectoryReader(names, limits, interpolation, partial, exceeded == 'stretch', slack,
-                            model.followers.leader_of)
+                            model.followers.leader_of, commanded)
 
 
 def declare_tolerances(node: Node, model: Model) -> Tolerances:

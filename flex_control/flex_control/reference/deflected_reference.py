@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from flex_control.errors import refuse_constraints
+from flex_control.reference.constrained_reference import ConstrainedReference
 from flex_control.trajectories.base import Feedforward, Reference
 from flex_dynamics import Model
 from flex_dynamics.simulation.simulation import amplitude_limits
@@ -23,6 +24,11 @@ CLOSE = 1e-10            # change of the deflection at which sweeps end
 LARGEST_SHARE = 0.05     # of the amplitudes at which a motion counts as diverged
 LARGEST = 1e6            # rad, of motors
 FAST = 0.02              # rad or m between two updates: a jump, which has no speed
+
+
+def deflected_reference(model: Model) -> DeflectedReference | ConstrainedReference:
+    """The one for a tree, or for a robot with loops or supports."""
+    return ConstrainedReference(model) if model.robot.constraints else DeflectedReference(model)
 
 
 class DeflectedReference:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flex_control.errors import ControlError
+from flex_control.errors import ControlError, refuse_constraints
 from flex_control.reference.static_load import StaticLoad
 from flex_dynamics import Model
 from flex_dynamics.papers import vector_parameters
@@ -36,6 +36,7 @@ class InverseKinematics:
     """
 
     def __init__(self, model: Model, frame: str, length: float = 0.3) -> None:
+        refuse_constraints(model, 'inverse kinematics')
         self._model, self._frame, self._length = model, frame, length
         self._static = StaticLoad(model)
         self._lower, self._upper = model.joint_limits.lower, model.joint_limits.upper

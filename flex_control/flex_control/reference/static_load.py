@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.errors import refuse_constraints
+from flex_control.reference.constrained_reference import ConstrainedReference
+from flex_control.trajectories.base import Reference
 from flex_dynamics import Model
 
 MOST_SWEEPS = 20
@@ -24,12 +25,16 @@ class StaticLoad:
     """Solves K q + g(q) = B tau for the efforts and the elastic part of q at given joints.
 
     The unknowns enter linearly but for g, which changes little with deflection: sweeps with one
-    inverse, each from the last pose's deflection, replace Newton's method.
+    inverse, each from the last pose's deflection, replace Newton's method. With constraints only
+    the commanded ones of the joints count (ConstrainedReference).
     """
 
     def __init__(self, model: Model) -> None:
-        refuse_constraints(model, 'static load')
         self._model = model
+        self._constrained: ConstrainedReference | None = None
+        if model.robot.constraints:
+            self._constrained = ConstrainedReference(model)
+            return
         joints = model.n_joints
         stiffness = model.stiffness_matrix()
         self._joint_stiffness = stiffness[:, :joints]
@@ -47,6 +52,9 @@ class StaticLoad:
     def equilibrium(self, joints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates (n,) of the robot at rest with these joints, and the efforts (n_joints,)
         that hold it; both are overwritten by the next call."""
+        if self._constrained is not None:
+            self._constrained.move_to(Reference.at_rest(joints), 0.0)
+            return self._constrained.q, self._constrained.effort
         if self._asked is not None and np.array_equal(self._asked, joints):
             return self._q, self._efforts
         count = self._model.n_joints

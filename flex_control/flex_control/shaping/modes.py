@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eig, eigh
 
-from flex_control.errors import refuse_constraints
+from flex_control.commanded_joints import commanded_places
 from flex_dynamics import Model
 
 RINGS_BELOW = 0.4       # damping ratio: what is damped more is gone within a period
@@ -31,7 +31,6 @@ def ringing_modes(model: Model, q: np.ndarray, count: int,
     joint_stiffness and joint_damping (n_joints,) they are held by springs and dampers: what a PD
     loop leaves. Modes that do not ring, damped above 0.4, are left out.
     """
-    refuse_constraints(model, 'input shaping')
     held = joint_stiffness is not None
     mass, stiffness = model.mass_matrix(q), model.stiffness_matrix()
     damping = model.damping_matrix()
@@ -41,7 +40,12 @@ def ringing_modes(model: Model, q: np.ndarray, count: int,
         gains = np.zeros(model.n_joints) if joint_damping is None else np.asarray(joint_damping)
         stiffness = stiffness + inputs @ np.diag(np.asarray(joint_stiffness)) @ inputs.T
         damping = damping + inputs @ np.diag(gains) @ inputs.T
-    mass, stiffness, damping = (m[first:, first:] for m in (mass, stiffness, damping))
+    if model.robot.constraints:
+        still = [] if held else [model.names[place] for place in commanded_places(model)]
+        free = model.free_directions(q, still)
+        mass, stiffness, damping = (free.T @ m @ free for m in (mass, stiffness, damping))
+    else:
+        mass, stiffness, damping = (m[first:, first:] for m in (mass, stiffness, damping))
     if not len(mass):
         return np.zeros(0), np.zeros(0)
     if not damping.any():

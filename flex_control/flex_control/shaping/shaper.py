@@ -16,7 +16,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flex_control.errors import ControlError, refuse_constraints
+from flex_control.commanded_joints import ClosedPoses
+from flex_control.errors import ControlError
 from flex_control.shaping.impulses import Impulses, heights_of
 from flex_control.shaping.modes import ringing_modes
 from flex_dynamics import Model
@@ -57,7 +58,7 @@ class Shaper:
     def __init__(self, model: Model, name: str = 'zvd', modes: int = 1,
                  joint_stiffness: ArrayLike | None = None,
                  joint_damping: ArrayLike | None = None) -> None:
-        refuse_constraints(model, 'input shaping')
+        self._closed = ClosedPoses(model) if model.robot.constraints else None
         heights_of(name, 0.0)
         if not 1 <= modes <= MOST_MODES:
             raise ControlError(f'modes: expected 1 to {MOST_MODES}, found {modes}')
@@ -67,6 +68,8 @@ class Shaper:
     def _damped(self, joints: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         q = np.zeros(self.model.n)
         q[:self.model.n_joints] = joints
+        if self._closed is not None:      # of the joints, the commanded ones count
+            q = self._closed.at(q[:self.model.n_joints])
         # Each plane of bending has a mode of its own near that of the other one.
         frequencies, ratios = ringing_modes(self.model, q, 3 * self.modes, *self._gains)
         return frequencies * np.sqrt(1.0 - ratios**2), ratios

@@ -61,6 +61,13 @@ class MotionLimits:
         return cls(tuple(names), ranges[:, 0], ranges[:, 1],
                    *(np.minimum(ranges[:, 2 + at], rate) for at, rate in enumerate(own)))
 
+    def of_some(self, places: Sequence[int]) -> MotionLimits:
+        """The same for the joints at these places, none for the others, which only follow."""
+        kept = np.isin(np.arange(len(self.names)), places)
+        return MotionLimits(self.names, np.where(kept, self.lower, -np.inf), *(
+            np.where(kept, one, np.inf) for one in (self.upper, self.velocity, self.acceleration,
+                                                    self.jerk)))
+
     def rate(self, order: int) -> np.ndarray:
         """The largest (n_joints,) of a derivative: 1 velocity, 2 acceleration, 3 jerk."""
         return (self.velocity, self.acceleration, self.jerk)[order - 1]
