@@ -28,6 +28,7 @@ view: setup  ## the same, to be seen: in RViz if installed, else in the browser
 
 test: setup  ## run every test
 	@$(PYTHON) bare/setup.py browser
+	@$(PYTHON) bare/setup.py study
 	@$(IN_ENV) python3 -m pytest $(PYTEST_ARGS)
 
 # Without ROS, which has no wheels for these versions: what needs it is left out.

@@ -22,7 +22,7 @@ from setup_steps import ROOT, STATE, SetupError, digest, run, step, together
 BARE = ROOT / 'bare'
 VENV = ROOT / '.venv'
 PYTHON_PACKAGES = ('flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
-                   'flex_bringup')
+                   'flex_study', 'flex_bringup')
 KERNEL_PACKAGES = ('flex_description', 'flex_dynamics', 'flex_control')
 LACKING = ('tf2_msgs', 'control_msgs', 'simulation_interfaces')
 MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parser_py', 'xacro',
@@ -30,6 +30,8 @@ MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parse
 # Templates in packages are no Python, so files that do not compile are no error.
 BYTE_CODE = ('import compileall, os, sysconfig; os.nice(10); '
              'compileall.compile_dir(sysconfig.get_path("purelib"), maxlevels=40, quiet=2)')
+# Sets of wheels that only some targets need, by the name of their file.
+OPTIONAL = {'peers': 'the programs to compare with', 'study': 'what flex_study needs'}
 ROSDEP = 'PIP_BREAK_SYSTEM_PACKAGES=1 rosdep install --from-paths . --ignore-src -y'
 
 
@@ -230,10 +232,10 @@ def browser() -> str:
 
 def work(what: list[str]) -> None:
     """Do what the command line asks for, alone in this checkout."""
-    if what not in ([], ['browser'], ['peers']):
+    if what not in ([], ['browser'], *([name] for name in OPTIONAL)):
         raise SetupError('expected no argument (ROS, packages and kernels), "browser" (for the '
-                         'tests of the viewer) or "peers" (programs to compare with), found '
-                         f'{" ".join(what)!r}')
+                         'tests of the viewer), "peers" (programs to compare with) or "study" '
+                         f'(what flex_study needs), found {" ".join(what)!r}')
     STATE.mkdir(parents=True, exist_ok=True)
     with (STATE / 'lock').open('w') as lock:
         try:
@@ -243,14 +245,14 @@ def work(what: list[str]) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         if what == ['browser']:
             print(browser() or 'set-up: Chromium is there', flush=True)
-        elif what == ['peers']:
-            requirements = BARE / 'requirements-peers.txt'
-            if step('peers', digest([requirements], sys.version), lambda: run(
-                    'peers', ['bash', '-c', '. ./env.sh && python3 -m pip install '
-                              f'--require-hashes --no-deps --progress-bar off -r '
-                              f'{shlex.quote(str(requirements))}'],
+        elif what:
+            name, requirements = what[0], BARE / f'requirements-{what[0]}.txt'
+            if step(name, digest([requirements], sys.version), lambda: run(
+                    name, ['bash', '-c', '. ./env.sh && python3 -m pip install '
+                           f'--require-hashes --no-deps --progress-bar off -r '
+                           f'{shlex.quote(str(requirements))}'],
                     dict(os.environ), lambda line: None)):
-                print('set-up: installed the programs to compare with')
+                print(f'set-up: installed {OPTIONAL[name]}')
         else:
             print(set_up(), flush=True)
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ['flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
-          'flex_bringup']
+          'flex_study', 'flex_bringup']
 ORDER = ['flex_msgs', *PYTHON]
 VERSION = '0.1.0'
 # Keys of modules that have another name.
@@ -20,8 +20,10 @@ KEYS = {'PIL': 'python3-pil', 'urdf_parser_py': 'urdfdom_py', 'rosbags': 'python
             name: f'python3-{name}' for name in ('hypothesis', 'matplotlib', 'numba', 'numpy',
                                                  'pytest', 'scipy', 'sympy')},
         'yaml': 'python3-yaml'}
-# Modules that rosdep does not have: of the viewer in the browser, whose error names them.
-NO_KEY = {'flex_viz': {'viser', 'websockets', 'msgspec'}}
+# Modules that rosdep does not have: of the viewer in the browser and of studies, whose errors name
+# them.
+NO_KEY = {'flex_viz': {'viser', 'websockets', 'msgspec'},
+          'flex_study': {'dask', 'distributed', 'gymnasium', 'xarray', 'zarr'}}
 # Prints the extras_require of a setup.py.
 DISTRIBUTION = ('import setuptools; from distutils.core import run_setup; '
                 'print(run_setup("setup.py", stop_after="init").extras_require)')

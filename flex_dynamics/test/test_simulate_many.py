@@ -10,6 +10,8 @@
 # the License.
 """Many runs at once: each is what `simulate` gives, in any number of threads."""
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -141,6 +143,20 @@ def test_models_of_other_coordinates_and_linear_ones_are_refused(arm):
         simulate_many([arm, other], DURATION)
     with pytest.raises(DynamicsError, match='linear'):
         simulate_many(Model(other.robot, 'linear'), DURATION)
+
+
+def test_threads_of_a_fresh_process_do_not_prepare_kernels_at_once():
+    # In a process that has simulated nothing yet; run 1 diverges, which needs one kernel more.
+    script = ('import numpy as np\n'
+              'from flex_description import load_robot\n'
+              'from flex_dynamics import Model, simulate_many\n'
+              'model = Model(load_robot("lab_link"))\n'
+              'result = simulate_many(model, 0.05, tau=[[0.0], [1e14], [0.0], [1e14]], '
+              'threads=4, frames=("payload",))\n'
+              'print([bool(reason) for reason in result.reasons])\n')
+    done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
+                          timeout=300, check=False)
+    assert done.stdout.strip() == '[False, True, False, True]', done.stderr
 
 
 def test_progress_is_reported(arm):

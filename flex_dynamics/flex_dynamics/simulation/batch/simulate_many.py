@@ -26,6 +26,8 @@ from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.stepping.controlled_run import FRESH, Schedule, make_schedule
+from flex_dynamics.model.backends.constrained import CONSTRAINED_DYNAMICS, CONSTRAINT_TERMS
+from flex_dynamics.model.backends.recursive import FORWARD_DYNAMICS
 from flex_dynamics.model.loads import Loads, Wrench
 from flex_dynamics.model.model import Model
 from flex_dynamics.model.parameters import with_parameters
@@ -34,9 +36,16 @@ from flex_dynamics.simulation.batch import batch_inputs as inputs
 from flex_dynamics.simulation.batch.batch_inputs import RunCount, RunLoads, ServoTargets, at_run
 from flex_dynamics.simulation.batch.batch_result import BatchResult
 from flex_dynamics.simulation.batch.control_schedule import ControlSchedule, open_loop
-from flex_dynamics.simulation.plant import CONTROLLED_RUN, TOLERANCE, Drives, Plant
+from flex_dynamics.simulation.command_limits import TAKE_COMMAND
+from flex_dynamics.simulation.plant import (
+    CONTROLLED_RUN,
+    DRIVEN_PERIOD,
+    TOLERANCE,
+    Drives,
+    Plant,
+)
 from flex_dynamics.simulation.simulate import SWEEP_TOLERANCE, whole_multiple
-from flex_dynamics.simulation.simulation import AT_ONCE
+from flex_dynamics.simulation.simulation import ADVANCE, AT_ONCE
 
 Progress = Callable[[int, int], None]
 
@@ -109,7 +118,11 @@ def simulate_many(model: Model | Sequence[Model], duration: float, *,
     threads = most if threads is None else checks.whole(threads, 'threads', 'a number', 1, 10_000)
     report = progress if callable(progress) else _Line(
         None if progress is None else checks.flag(progress, 'progress'))
-    CONTROLLED_RUN.prepare()
+    # Here, not in the threads: two of them must not prepare a kernel at the same time.
+    constrained = any(one.robot.constraints for one in batch.models)
+    for kernel in (FORWARD_DYNAMICS, ADVANCE, TAKE_COMMAND, DRIVEN_PERIOD, CONTROLLED_RUN,
+                   *((CONSTRAINED_DYNAMICS, CONSTRAINT_TERMS) if constrained else ())):
+        kernel.prepare()
     _in_threads(batch, min(threads, batch.runs), report)
     return batch.result
 

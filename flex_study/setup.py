@@ -1,0 +1,38 @@
+# Copyright 2026 flex maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License
+# is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
+# or implied. See the License for the specific language governing permissions and limitations under
+# the License.
+from setuptools import find_packages, setup
+
+setup(
+    name='flex_study',
+    version='0.1.0',
+    description='How a flexible robot behaves over many runs: studies on a cluster',
+    author='flex maintainers',
+    author_email='maintainers@users.noreply.a-seed-9fea8c9f.example',
+    license='Apache-2.0',
+    python_requires='>=3.10',
+    packages=find_packages(exclude=['test', 'test.*']),
+    package_data={'flex_study': ['py.typed', 'studies/*.yaml']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', ['resource/flex_study']),
+        ('share/flex_study', ['package.xml']),
+    ],
+    install_requires=['flex-control==0.1.0', 'flex-description==0.1.0', 'flex-dynamics==0.1.0',
+                      'matplotlib', 'numpy', 'pyyaml', 'scipy'],
+    extras_require={
+        'test': ['pytest'],  # colcon test runs what it finds here
+        # no rosdep keys; the error of a missing one names the command that installs them
+        'cluster': ['dask', 'distributed', 'xarray', 'zarr'],
+    },
+    zip_safe=False,
+    entry_points={
+        'console_scripts': ['run = flex_study.commands.run:main'],
+    },
+)
