@@ -18,6 +18,8 @@ from constrained_machines import (
     four_bars,
     platform,
     sleigh,
+    slider_crank,
+    thin_four_bar,
 )
 
 from flex_dynamics import Model, Simulation, simulate
@@ -133,6 +135,32 @@ def test_energy_of_a_flexible_four_bar(claims):
     claim_kept(claims, 'energy', 'undamped flexible four-bar for 60 s', worst)
     claims.fact('energy', 'undamped flexible four-bar: its crank turns', 'more than 6 rad',
                 f'{np.ptp(states[:, 0]):.1f} rad', bool(np.ptp(states[:, 0]) > 6.0))
+
+
+def wobbling_disc():
+    """A disc that leans, rolls and turns as no steady motion does."""
+    model, q = Model(disc(2.0, 0.3)), np.zeros(6)
+    q[2:4] = 0.3 * (np.cos(0.3) - 1.0), -0.3
+    return model, q, model.admissible_speeds(q, np.array([1.2, 0.0, 0.0, 0.4, 4.0, 0.8]))
+
+
+def spinning(robot, speed: float):
+    """A mechanism whose first joint starts at a speed (rad/s)."""
+    model = Model(robot)
+    q = model.close(np.zeros(model.n)).q
+    return model, q, model.admissible_speeds(q, np.where(np.arange(model.n) == 0, speed, 0.0))
+
+
+@pytest.mark.parametrize(('what', 'start', 'step'), [
+    ('wobbling disc', wobbling_disc, 1e-3),
+    ('slider-crank with a flexible rod', lambda: spinning(slider_crank(2), 8.0), 5e-4),
+    ('four-bar with a thin coupler', lambda: spinning(thin_four_bar(3), 0.0), 5e-4)])
+def test_energy_of_other_machines(claims, what, start, step):
+    model, q, v = start()
+    worst, states = run(model, 60.0, step, q, v)
+    claim_kept(claims, 'energy', f'undamped {what} for 60 s', worst)
+    claims.fact('energy', f'{what}: it moves', 'more than 1 m or rad',
+                f'{np.ptp(states, axis=0).max():.1f}', bool(np.ptp(states, axis=0).max() > 1.0))
 
 
 def test_constraints_of_a_flexible_four_bar_for_an_hour(claims):
