@@ -33,8 +33,9 @@ DISTRIBUTION = ('import setuptools; from distutils.core import run_setup; '
 ROSDEP = {
     'action_msgs', 'ament_cmake', 'ament_index_python', 'builtin_interfaces', 'control_msgs',
     'diagnostic_msgs', 'domain_coordinator', 'geometry_msgs', 'launch', 'launch_ros',
-    'launch_testing', 'rcl_interfaces', 'rclpy', 'rosgraph_msgs', 'rosidl_default_generators',
-    'rosidl_default_runtime', 'sensor_msgs', 'simulation_interfaces', 'std_msgs', 'std_srvs',
+    'launch_testing', 'nav_msgs', 'rcl_interfaces', 'rclpy', 'rosgraph_msgs',
+    'rosidl_default_generators', 'rosidl_default_runtime', 'sensor_msgs',
+    'simulation_interfaces', 'std_msgs', 'std_srvs',
     'tf2_msgs', 'trajectory_msgs', 'urdfdom_py', 'visualization_msgs', 'xacro',
     'python3-hypothesis', 'python3-matplotlib', 'python3-numba', 'python3-numpy', 'python3-pil',
     'python3-pytest', 'python3-rosbags-pip', 'python3-scipy', 'python3-sympy', 'python3-yaml',
