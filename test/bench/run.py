@@ -15,6 +15,7 @@ from pathlib import Path
 
 import accuracy
 import any_robot
+import batches
 import calls
 import controllers
 import growth
@@ -29,6 +30,7 @@ PARTS = {
     'manoeuvre': lambda report: accuracy.measure(report, RESULTS),
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
+    'batches': batches.measure,
     'ros': ros_graph.measure,
     'symbolic': symbolic.measure,
     'controllers': lambda report: controllers.measure(report, RESULTS),
