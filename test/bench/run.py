@@ -14,6 +14,7 @@ from pathlib import Path
 
 import accuracy
 import any_robot
+import batches
 import calls
 import constraints
 import controllers
@@ -32,6 +33,7 @@ PARTS = {
     'manoeuvre': lambda report: accuracy.measure(report, RESULTS),
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
+    'batches': batches.measure,
     'ros': ros_graph.measure,
     'constraints': constraints.measure,
     'symbolic': symbolic.measure,

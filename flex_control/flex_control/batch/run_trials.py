@@ -76,7 +76,7 @@ def run_trials(controller: str, model: Model, trajectory: Trajectory | Sequence[
     ----------
     controller : str
         Name of an installed controller. The loops of pd and lqr are compiled and run in threads;
-        others run in worker processes, several hundred times slower.
+        others run in worker processes, at the speed of Python.
     model : Model
         What the controller is told of the robot.
     trajectory : Trajectory, or one a run
