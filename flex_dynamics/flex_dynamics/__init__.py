@@ -25,6 +25,7 @@ from flex_dynamics.simulation.batch.batch_inputs import ServoTargets
 from flex_dynamics.simulation.batch.batch_result import BatchResult
 from flex_dynamics.simulation.batch.control_schedule import ControlSchedule
 from flex_dynamics.simulation.batch.simulate_many import simulate_many
+from flex_dynamics.simulation.sensitivity.rollout import Rollout
 from flex_dynamics.simulation.sensors import ImuReading, Sensors
 from flex_dynamics.simulation.simulate import Servo, SimulationResult, simulate
 from flex_dynamics.simulation.simulation import Simulation
@@ -34,7 +35,7 @@ __version__ = '0.1.0'
 __all__ = ['BatchResult', 'BeamSections', 'ControlSchedule', 'Coordinates', 'Data',
            'DistributedLoad', 'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits',
            'LinkCoordinates', 'Loads', 'Model', 'ModelParameter', 'ParameterDerivatives', 'Poses',
-           'Sensors', 'Servo', 'ServoTargets', 'Simulation', 'SimulationResult',
+           'Rollout', 'Sensors', 'Servo', 'ServoTargets', 'Simulation', 'SimulationResult',
            'Terms', 'Wrench', 'largest_joint_inertia', 'model_parameters', 'simulate',
            'simulate_many', 'with_parameters']
 
