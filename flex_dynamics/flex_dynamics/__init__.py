@@ -14,6 +14,7 @@ from typing import Any
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.coordinates import Coordinates, JointLimits, LinkCoordinates
 from flex_dynamics.model.data import Data
+from flex_dynamics.model.derivatives.parameter_derivatives import ParameterDerivatives
 from flex_dynamics.model.joint_inertia import largest_joint_inertia
 from flex_dynamics.model.loads import DistributedLoad, Loads, Wrench
 from flex_dynamics.model.model import FrameMotion, Model, Terms
@@ -24,6 +25,7 @@ from flex_dynamics.simulation.batch.batch_inputs import ServoTargets
 from flex_dynamics.simulation.batch.batch_result import BatchResult
 from flex_dynamics.simulation.batch.control_schedule import ControlSchedule
 from flex_dynamics.simulation.batch.simulate_many import simulate_many
+from flex_dynamics.simulation.sensitivity.rollout import Rollout
 from flex_dynamics.simulation.sensors import ImuReading, Sensors
 from flex_dynamics.simulation.simulate import Servo, SimulationResult, simulate
 from flex_dynamics.simulation.simulation import Simulation
@@ -32,10 +34,10 @@ __version__ = '0.1.0'
 
 __all__ = ['BatchResult', 'BeamSections', 'ControlSchedule', 'Coordinates', 'Data',
            'DistributedLoad', 'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits',
-           'LinkCoordinates', 'Loads', 'Model', 'ModelParameter', 'Poses', 'Sensors', 'Servo',
-           'ServoTargets', 'Simulation', 'SimulationResult', 'Terms', 'Wrench',
-           'largest_joint_inertia', 'model_parameters', 'simulate', 'simulate_many',
-           'with_parameters']
+           'LinkCoordinates', 'Loads', 'Model', 'ModelParameter', 'ParameterDerivatives', 'Poses',
+           'Rollout', 'Sensors', 'Servo', 'ServoTargets', 'Simulation', 'SimulationResult',
+           'Terms', 'Wrench', 'largest_joint_inertia', 'model_parameters', 'simulate',
+           'simulate_many', 'with_parameters']
 
 
 def __getattr__(name: str) -> Any:

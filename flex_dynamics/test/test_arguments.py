@@ -28,7 +28,9 @@ from flex_dynamics import (
     DistributedLoad,
     DynamicsError,
     Model,
+    ParameterDerivatives,
     Poses,
+    Rollout,
     Sensors,
     Servo,
     ServoTargets,
@@ -120,6 +122,8 @@ NO_PARAMETERS = {'a number': 3, 'text': 'link1.mass', 'a list': ['link1.damping'
                  'zero': {'link1.twist_stiffness': 0.0}, 'text value': {'link1.damping': '0.1'},
                  'nan': {'link1.damping': np.nan}, 'None': {'link1.damping': None},
                  'complex': {'link1.damping': 1j}, 'a table': {'link1.damping': [[0.1]]}}
+NO_PATHS = {'a number': 3, 'text': 'gravity.z', 'unknown': ['gravity.w'], 'numbers': [3],
+            'None': None, 'Nones': [None], 'bytes': b'x'}
 NO_TARGETS = {'a number': 3, 'servo': Servo([1.0], [1.0], lambda t: [0.0]),
               'gains': ServoTargets([1.0, 1.0], [1.0], [0.0]),
               'texts': ServoTargets(['1'], [1.0], [0.0]),
@@ -164,7 +168,9 @@ KINDS = {
         **{what: bad for what, bad in not_vectors(2).items() if not what.startswith('too ')},
         'off': [0.1, 99.0]}),
     'data': lambda m: (None, {'text': 'abc', 'of another': OTHER_DATA, 'a model': m}),
-    'balance': lambda m: (True, NO_FLAG),
+    'balance': lambda m: (True, NO_FLAG), 'loaded': lambda m: (True, NO_FLAG),
+    'paths': lambda m: (['gravity.z'], NO_PATHS),
+    'by_states': lambda m: (np.zeros(2 * m.n), not_vectors(2 * m.n)),
     'reach': lambda m: (0.1, positive()), 'held': lambda m: ([], NO_NAMES),
     'active': lambda m: ([], NO_NAMES),
     'a_held': lambda m: ([], {'None': None, 'text': 'abc', 'too long': [1.0], 'a number': 0.5,
@@ -199,6 +205,9 @@ OWN = {('without_payload', 'name'): lambda m: ('box', {**NO_FRAME}),
        ('simulate_many', 'model'): lambda m: (m, {
            'a robot': m.robot, 'a name': 'lab_link', 'None': None, 'none': [], 'names': ['x']}),
        ('simulate_many', 'progress'): lambda m: (False, {'text': 'yes', 'a number': 1}),
+       ('Rollout', 'tau'): lambda m: (np.zeros((1, m.n_joints)), without(
+           not_vectors(m.n_joints), 'a matrix', 'ragged')),
+       ('Rollout', 'parameters'): lambda m: ((), NO_PATHS),
        # The sweeps of a step end by themselves at rounding; scipy would go on.
        ('Simulation', 'tolerance'): lambda m: (1e-6, positive())}
 
@@ -220,9 +229,12 @@ def objects() -> dict:
                       ('Poses', Poses(MODEL, [])),
                       ('Servo', Servo(np.ones(1), np.ones(1), lambda t: np.zeros(1))),
                       ('BeamSections', MODEL.sections('link1', [0.1, 0.5])),
+                      ('ParameterDerivatives', ParameterDerivatives(MODEL, ['gravity.z'])),
+                      ('Rollout', Rollout(MODEL, np.zeros(MODEL.n), np.zeros(MODEL.n),
+                                          np.zeros((1, MODEL.n_joints)))),
                       ('SimulationResult', simulate(MODEL, 1e-3))):
         found.update({f'{kind}.{name}': (one, name, MODEL) for name in public_calls(type(one))})
-    for kind in (Model, Simulation, Sensors, Poses):
+    for kind in (Model, Simulation, Sensors, Poses, ParameterDerivatives, Rollout):
         found[kind.__name__] = (kind, None, MODEL)
     found['SymbolicModel'] = (SymbolicModel, None, own)
     found['simulate'] = (simulate, None, MODEL)

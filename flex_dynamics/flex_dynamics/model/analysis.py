@@ -22,8 +22,8 @@ from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.derivatives.equilibrium import MOST_STEPS
-from flex_dynamics.model import derivatives
 from flex_dynamics.model.constraints import held_joints
+from flex_dynamics.model.derivatives import state_derivatives as derivatives
 from flex_dynamics.model.loads import Loads, Wrench, generalised_force, point_wrenches
 
 if TYPE_CHECKING:
@@ -52,12 +52,13 @@ def frequencies(model: Model, q: ArrayLike, joints: str, joint_stiffness: ArrayL
     (motors stay free). joint_stiffness (n_joints,) N m/rad adds springs, as a PD loop does.
     """
     checks.choice(joints, 'joints', JOINTS)
+    loaded = checks.flag(loaded, 'loaded') or wrenches is not None
     mass, stiffness = model.mass_matrix(q, data), model.stiffness_matrix()
     if joint_stiffness is not None:
         springs = model.finite_vector(joint_stiffness, 'joint_stiffness', model.n_joints)
         inputs = model.input_matrix()
         stiffness = stiffness + inputs @ np.diag(springs) @ inputs.T
-    if loaded or wrenches is not None:
+    if loaded:
         stiffness = stiffness + _geometric_stiffness(model, checks.position(model, q), wrenches,
                                                      data)
     if held is not None or model.robot.constraints:

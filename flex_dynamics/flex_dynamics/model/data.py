@@ -21,7 +21,7 @@ from flex_dynamics.kernels.base import layout
 from flex_dynamics.kernels.base.handle import make_handle
 from flex_dynamics.kernels.base.workspace import workspace_length
 from flex_dynamics.kernels.tree.body_blocks import blocks_length
-from flex_dynamics.model.derivative_work import DerivativeWork
+from flex_dynamics.model.derivatives.scratch import DerivativeWork
 
 if TYPE_CHECKING:
     from flex_dynamics.model.backends.base import Backend

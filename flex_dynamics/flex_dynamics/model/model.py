@@ -27,7 +27,7 @@ from flex_dynamics.kernels.base import layout
 from flex_dynamics.kernels.tree.applied_forces import applied_forces
 from flex_dynamics.kernels.tree.first_moment import first_moment
 from flex_dynamics.kernels.tree.frames import frame_motion
-from flex_dynamics.model import analysis, derivatives, linearization
+from flex_dynamics.model import analysis
 from flex_dynamics.model.backends import create_backend
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.composition import ComposedModel
@@ -42,7 +42,12 @@ from flex_dynamics.model.constraints.reactions import (
 )
 from flex_dynamics.model.constraints.terms import Independence, independence, terms
 from flex_dynamics.model.data import Data
-from flex_dynamics.model.derivatives import ForwardDerivatives, InverseDerivatives
+from flex_dynamics.model.derivatives import linearization
+from flex_dynamics.model.derivatives import state_derivatives as derivatives
+from flex_dynamics.model.derivatives.state_derivatives import (
+    ForwardDerivatives,
+    InverseDerivatives,
+)
 from flex_dynamics.model.loads import Loads, generalised_force
 from flex_dynamics.model.places import place
 from flex_dynamics.model.sections import BeamSections

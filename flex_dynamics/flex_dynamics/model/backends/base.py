@@ -70,8 +70,9 @@ class Backend(Protocol):
     def quick_forward_derivatives(self, q: Array, v: Array, tau: Array, external: Array,
                                   slope: Array, data: Data) -> tuple[Array, Array] | None:
         """Accelerations (n,) and (n, 2 n + n_joints or more) their derivatives by q, v and tau,
-        side by side, in scratch memory; None of a backend without such a kernel. slope (n, n):
-        derivative of the external forces by q, or empty."""
+        side by side, in scratch memory; None of a backend without such a kernel, and of arrays
+        that have to be checked. slope (n, n): derivative of the external forces by q, or empty.
+        """
 
     def quick_equilibrium(self, q: Array, data: Data) -> Array | None:
         """Efforts (n_joints,) that hold the joints, with motors and amplitudes of q at their

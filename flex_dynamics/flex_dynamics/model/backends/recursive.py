@@ -110,12 +110,15 @@ class RecursiveBackend:
     def quick_forward_derivatives(self, q: Array, v: Array, tau: Array, external: Array,
                                   slope: Array, data: Data) -> tuple[Array, Array] | None:
         work, acceleration = data.derivatives, np.empty(self._n)
-        status = DERIVATIVES.call(FORWARD, data.handle, work.space, q, v, acceleration, tau,
-                                  external, slope, work.force, work.pivots, work.by_q, work.by_v,
-                                  work.mass, work.solved)
+        try:
+            status = DERIVATIVES.call(FORWARD, data.handle, work.space, q, v, acceleration, tau,
+                                      external, slope, work.force, work.pivots, work.by_q,
+                                      work.by_v, work.mass, work.solved)
+        except Exception:      # numba's, of several kinds, about arrays of other types
+            return None
         if status > 0:
             self._refuse_pivot(status, q, data)
-        return acceleration, work.solved
+        return None if status else (acceleration, work.solved)
 
     def quick_equilibrium(self, q: Array, data: Data) -> Array | None:
         work, tau = data.derivatives, np.empty(self._assembly.packed.n_joints)

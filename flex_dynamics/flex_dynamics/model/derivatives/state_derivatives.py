@@ -21,9 +21,9 @@ from flex_dynamics.kernels.base.layout import COULOMB, DOF, FRICTION_SPEED, PINN
 from flex_dynamics.kernels.derivatives.frame_derivatives import jacobian_derivative
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.constraints import linearization as constrained
+from flex_dynamics.model.derivatives.solving import solve_mass
 from flex_dynamics.model.loads import Loads, generalised_force, point_wrenches
 from flex_dynamics.model.places import place
-from flex_dynamics.model.solving import solve_mass
 
 if TYPE_CHECKING:
     from flex_dynamics.model.data import Data
@@ -67,21 +67,30 @@ def gravity_force(model: Model, q: ArrayLike, data: Data) -> Array:
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                      wrenches: Loads | None, data: Data) -> tuple[Array, ForwardDerivatives]:
     """Accelerations (n,) and their derivatives; loads stay as they are in world axes."""
+    external, slope = NO_FORCE, NO_SLOPE
+    # Masked arrays are arrays to numba, which would not see the mask.
+    if (wrenches is None and q.__class__ is np.ndarray and v.__class__ is np.ndarray
+            and tau.__class__ is np.ndarray):
+        found = model.backend.quick_forward_derivatives(q, v, tau, external, slope, data)
+        if found is not None:
+            return _split(model, *found)
     q, v = checks.state(model, q, v)
     tau = model.finite_vector(tau, 'tau', model.n_joints)
-    external, slope = NO_FORCE, NO_SLOPE
     if wrenches is not None:
         loads = point_wrenches(model, wrenches)
         external = generalised_force(model, q, loads, data)
         slope = load_slope(model, q, loads, data)
     found = model.backend.quick_forward_derivatives(q, v, tau, external, slope, data)
     if found is not None:
-        n, joints = model.n, model.n_joints
-        both = found[1]
-        return found[0], ForwardDerivatives(both[:, :n].copy(), both[:, n:2 * n].copy(),
-                                            both[:, 2 * n:2 * n + joints].copy())
+        return _split(model, *found)
     a = model.backend.forward_dynamics(q, v, tau, external, data)
     return a, _solved(model, q, v, a, tau, wrenches, slope, data)
+
+
+def _split(model: Model, a: Array, solved: Array) -> tuple[Array, ForwardDerivatives]:
+    n, joints = model.n, model.n_joints
+    return a, ForwardDerivatives(solved[:, :n].copy(), solved[:, n:2 * n].copy(),
+                                 solved[:, 2 * n:2 * n + joints].copy())
 
 
 def _solved(model: Model, q: Array, v: Array, a: Array, tau: Array, wrenches: Loads | None,
@@ -103,6 +112,8 @@ def friction_slope(model: Model, v: Array) -> Array:
     """d/dv (n, n) of Coulomb friction, which acts where applied_forces.py has it."""
     slope = np.zeros((model.n, model.n))
     packed = model.assembly.packed
+    if not packed.body[:, COULOMB].any():
+        return slope
     for row, body in zip(packed.table, packed.body, strict=True):
         if row[DOF] == 1 and body[COULOMB] > 0.0:
             column = np.zeros(model.n)

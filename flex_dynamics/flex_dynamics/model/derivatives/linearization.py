@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flex_dynamics.arrays import Array, ArrayLike
-from flex_dynamics.model import derivatives
+from flex_dynamics.model.derivatives import state_derivatives
 
 if TYPE_CHECKING:
     from flex_dynamics.model.data import Data
@@ -27,7 +27,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
               data: Data) -> tuple[Array, Array]:
     """A (2n, 2n) and B (2n, n_joints) of d(q, v)/dt about (q, v, tau)."""
     n = model.n
-    by = derivatives.forward_dynamics(model, q, v, tau, None, data)[1]
+    by = state_derivatives.forward_dynamics(model, q, v, tau, None, data)[1]
     A, B = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, model.n_joints))
     A[:n, n:] = np.eye(n)
     A[n:, :n], A[n:, n:], B[n:] = by
