@@ -173,6 +173,7 @@ KINDS = {
     'by_states': lambda m: (np.zeros(2 * m.n), not_vectors(2 * m.n)),
     'reach': lambda m: (0.1, positive()), 'held': lambda m: ([], NO_NAMES),
     'active': lambda m: ([], NO_NAMES),
+    'supports': lambda m: (m.robot.supports, {'None': None, 'a name': 'foot', 'names': ('foot',)}),
     'a_held': lambda m: ([], {'None': None, 'text': 'abc', 'too long': [1.0], 'a number': 0.5,
                               'nan': [np.nan]}),
     'progress': lambda m: (False, NO_FLAG), 'event': lambda m: (lambda t, q, v: -1.0, NO_FUNCTION),

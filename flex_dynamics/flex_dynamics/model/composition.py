@@ -264,6 +264,12 @@ class ComposedModel(Frozen):
 
     def with_supports_of(self: Same, supports: tuple[Support, ...]) -> Same:
         """This model with these supports, as another model of the same robot has them."""
+        names = [one.name for one in self.robot.supports]
+        if not isinstance(supports, tuple) or [
+                one.name if isinstance(one, Support) else None for one in supports] != names:
+            raise DynamicsError(f'supports: expected robot.supports of a model of the same robot '
+                                f'({", ".join(names) or "it has none"}), found '
+                                f'{checks.shown(supports)}')
         return self._rebuilt(self._assembly.changed(
             robot=replace(self.robot, supports=supports)))
 
