@@ -76,7 +76,10 @@ CALLS = {
     'constraint_independence': (Q,), 'close': (Q,), 'admissible_speeds': (Q, V),
     'constrained_dynamics': (Q, V, TAU), 'reactions': (Q, V, TAU), 'independent_joints': (Q,),
     'free_directions': (Q,), 'constrained_inverse_dynamics': (Q, V, [0.1], ['joint1']),
-    'with_supports': (Q, [])}
+    'with_supports': (Q, []), 'with_supports_of': ((),),
+    'forward_dynamics_derivatives': (Q, V, TAU), 'inverse_dynamics_derivatives': (Q, V, V),
+    'gravity_force_derivative': (Q,), 'pose_derivative': (Q, 'payload'),
+    'jacobian_derivative': (Q, 'payload')}
 
 
 def test_every_call_of_a_model_is_there(pair):
