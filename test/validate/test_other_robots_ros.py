@@ -56,12 +56,15 @@ def test_a_goal_is_reached(claims: Claims, kind: str, tmp_path: Path) -> None:
               if name not in followers}
     log = tmp_path / 'launch.log'
     flexible = [f'overlay:={overlay}'] if overlay is not None else []
+    listener = Listener()
+    # What the robot before has left in the graph would take the goal.
+    listener.until(lambda: not listener.node.get_publishers_info_by_topic(
+        '/control/follow_joint_trajectory/_action/status'), 'the end of the robot before')
     with log.open('w') as out:
         launch = subprocess.Popen(
             ['ros2', 'launch', 'flex_bringup', 'sim.launch.py', f'robot:={file}', *flexible,
              'sync:=lockstep', 'headless:=true'],
             stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-        listener = Listener()
         try:
             code, reached = _go(listener, wanted, launch, log)
         finally:
