@@ -166,6 +166,20 @@ def test_a_controller_that_goes_away_in_mid_motion_is_named():
     assert '/arm went away' in passage.ended.result().text
 
 
+def test_a_controller_that_sends_neither_feedback_nor_a_result_is_given_up(monkeypatch):
+    """Its result may be lost; one that sends no feedback has the time of the motion, too."""
+    server, now = GoneServer(), [100.0]
+    monkeypatch.setattr('flex_control.nodes.proxy.downstream.time.monotonic', lambda: now[0])
+    passage = Passage(goal(duration=20.0), server, '/arm', SETTINGS, None)
+    server.sent.set_result(server)
+    for seconds, ended in ((0.0, False), (20.0 + 0.9 * SETTINGS.feedback_timeout, False),
+                           (20.0 + 1.1 * SETTINGS.feedback_timeout, True)):
+        now[0] = 100.0 + seconds
+        passage.watch(round(1e9 * seconds))
+        assert passage.ended.done() is ended
+    assert '/arm has been silent for' in passage.ended.result().text
+
+
 @pytest.mark.parametrize('bench', [{'feedback_timeout': 0.5}], indirect=True)
 def test_a_controller_that_falls_silent_is_given_up(bench):
     sent = bench.send(goal(duration=20.0))

@@ -57,10 +57,10 @@ class TestShapingProxy(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        code = end(cls.control)
+        if cls.control.poll() is None:
+            end(cls.control)
         cls.client.destroy()
         cls.graph.close()
-        assert code == 0
 
     @classmethod
     def start_control(cls):
@@ -97,7 +97,7 @@ class TestShapingProxy(unittest.TestCase):
         self.assertEqual(answer.status, GoalStatus.STATUS_ABORTED)
         self.assertIn('its limits', answer.result.error_string)
 
-    def test_2_a_controller_that_is_killed_in_mid_motion_is_named_and_may_come_back(self):
+    def test_2_a_controller_that_is_killed_in_mid_motion_is_named(self):
         begin = self.joints()
         result = self.send(START, 100)
         self.graph.until(lambda: np.abs(self.joints() - begin).max() > 0.01, 'motion')
@@ -107,13 +107,6 @@ class TestShapingProxy(unittest.TestCase):
         self.assertEqual(answer.status, GoalStatus.STATUS_ABORTED)
         self.assertRegex(answer.result.error_string,
                          f'^/{OWN} (has been silent for|went away during)')
-        self.start_control()
-
-        def there():         # not before it runs
-            answer = self.answer(self.send(END, 2))
-            return answer.status == GoalStatus.STATUS_SUCCEEDED
-        self.graph.until(there, 'a motion by the new controller')
-        np.testing.assert_allclose(self.joints(), END, atol=0.02)
 
 
 @launch_testing.post_shutdown_test()

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from flex_control.loop.goal_tolerances import INVALID_GOAL, SUCCESSFUL
 from flex_control.loop.motion_shaper import ShapedGoal
-from flex_ros.message_fields import floats, stamp
+from flex_ros.message_fields import floats, nanoseconds, stamp
 
 SUCCEEDED = GoalStatus.STATUS_SUCCEEDED
 CANCELED = GoalStatus.STATUS_CANCELED
@@ -62,6 +62,9 @@ class Passage:
         self._handle: Any = None
         self._cancelled = False
         self._last_feedback: tuple[float, int] | None = None     # s of wall time, ns of the clock
+        self._begun: tuple[float, int] | None = None             # the same, when it was accepted
+        self._duration = max((1e-9 * nanoseconds(point.time_from_start)
+                              for point in goal.trajectory.points), default=0.0)
         self._deadline = (time.monotonic() + settings.server_timeout
                           + PER_POINT * len(goal.trajectory.points))
         client.send_goal_async(goal, self._on_feedback).add_done_callback(self._on_answer)
@@ -81,15 +84,22 @@ class Passage:
 
     def watch(self, clock_ns: int) -> None:
         """Give up a controller that does not answer, is gone, or falls silent; clock_ns: present
-        time of the node's clock."""
+        time of the node's clock.
+
+        One that sends no feedback at all has the time of the motion in addition: not all do.
+        """
         now, most = time.monotonic(), self._settings.feedback_timeout
         if not self.accepted.done() and now > self._deadline:
             self.end(Outcome(ABORTED, f'{self._name} did not answer the goal within '
                              f'{self._settings.server_timeout:g} s'))
         elif self._handle is not None and not self._client.server_is_ready():
             self.end(Outcome(ABORTED, f'{self._name} went away during the motion'))
-        elif self._handle is not None and self._last_feedback is not None and most:
-            heard, at_ns = self._last_feedback
+        elif self._handle is not None and most:
+            if self._begun is None:
+                self._begun = now, clock_ns
+            heard, at_ns = self._last_feedback or self._begun
+            if self._last_feedback is None:
+                most += self._duration
             # Both clocks: simulated time may be paused, and this process may have been held up.
             if now - heard > most and 1e-9 * (clock_ns - at_ns) > most:
                 self.end(Outcome(ABORTED, f'{self._name} has been silent for '
