@@ -198,7 +198,8 @@ def test_a_package_is_found_in_ros_package_path(tmp_path, monkeypatch):
     place = tmp_path / 'looks' / 'boom.stl'
     place.parent.mkdir()
     place.write_bytes(binary_stl(SOLID))
-    assert mesh_path('package://looks/boom.stl', load_robot('lab_link')) == place
+    for uri in ('package://looks/boom.stl', 'package:///looks/boom.stl'):
+        assert mesh_path(uri, load_robot('lab_link')) == place
 
 
 def test_an_unresolved_package_says_where_it_was_looked_for(tmp_path, monkeypatch):

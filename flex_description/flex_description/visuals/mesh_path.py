@@ -37,7 +37,9 @@ def mesh_path(uri: str, robot: Robot) -> Path:
     # Not urlparse, which takes brackets in a name for an IPv6 address.
     host, _, inside = unquote(rest).partition('/')
     if found and scheme == 'package':
-        return _in_package(host, inside.lstrip('/'), robot)
+        # Published URDFs have package:///name, which Pinocchio reads, too.
+        package, _, inside = unquote(rest).lstrip('/').partition('/')
+        return _in_package(package, inside.lstrip('/'), robot)
     if found and scheme == 'file':
         return Path('/') / inside      # after the host name, which is ignored
     if found:
