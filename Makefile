@@ -7,8 +7,8 @@ NOBLE_PYTHON ?= python3.12
 NOBLE_TESTS ?= flex_description/test flex_dynamics/test flex_control/test
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim animation test test-noble nightly view bench validate lint lint-ament lock \
-        clean
+.PHONY: help setup sim animation test test-noble nightly view bench validate lint lint-ament docs \
+        lock clean
 
 help:  ## say what each target does
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -76,6 +76,13 @@ bench: setup  ## measure speed and accuracy against other programs, which are in
 validate: setup  ## repeat the published experiments and compare, figure by figure
 	@$(PYTHON) bare/setup.py peers
 	@$(IN_ENV) python3 -m pytest test/validate
+
+docs: setup  ## build the documentation site in build/docs/html; warnings are errors
+	@$(PYTHON) bare/setup.py docs
+	@$(PYTHON) bare/setup.py study
+	@$(IN_ENV) python3 doc/make_reference.py
+	@$(IN_ENV) sphinx-build -W --keep-going -q -j 2 -c doc -b html . build/docs/html && \
+	    echo 'the site begins at build/docs/html/doc/index.html'
 
 lock:  ## pin the versions and hashes of the wheels anew (needs uv)
 	@bare/lock

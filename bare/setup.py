@@ -31,7 +31,8 @@ MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parse
 BYTE_CODE = ('import compileall, os, sysconfig; os.nice(10); '
              'compileall.compile_dir(sysconfig.get_path("purelib"), maxlevels=40, quiet=2)')
 # Sets of wheels that only some targets need, by the name of their file.
-OPTIONAL = {'peers': 'the programs to compare with', 'study': 'what flex_study needs'}
+OPTIONAL = {'peers': 'the programs to compare with', 'study': 'what flex_study needs',
+            'docs': 'what builds the documentation'}
 ROSDEP = 'PIP_BREAK_SYSTEM_PACKAGES=1 rosdep install --from-paths . --ignore-src -y'
 
 
@@ -234,8 +235,9 @@ def work(what: list[str]) -> None:
     """Do what the command line asks for, alone in this checkout."""
     if what not in ([], ['browser'], *([name] for name in OPTIONAL)):
         raise SetupError('expected no argument (ROS, packages and kernels), "browser" (for the '
-                         'tests of the viewer), "peers" (programs to compare with) or "study" '
-                         f'(what flex_study needs), found {" ".join(what)!r}')
+                         'tests of the viewer), "peers" (programs to compare with), "study" '
+                         '(what flex_study needs) or "docs" (what builds the documentation), '
+                         f'found {" ".join(what)!r}')
     STATE.mkdir(parents=True, exist_ok=True)
     with (STATE / 'lock').open('w') as lock:
         try:
