@@ -108,6 +108,15 @@ def pd_bandwidth(model: Model) -> float:
     return best
 
 
+def joint_inertia(model: Model) -> np.ndarray:
+    """Largest inertia (n_joints,) that each joint moves, kg m2 or kg; with constraints that of the
+    commanded joints with all that follows them, and 1 of the others, which carry nothing."""
+    if not model.robot.constraints:
+        return largest_joint_inertia(model)
+    moved = moved_inertia(model, POSES)
+    return np.where(moved > 0.0, moved, 1.0)
+
+
 def shared_inertia(model: Model) -> np.ndarray:
     """Inertia (n_joints,) to scale gains with: between a joint's own and the largest of all; zero
     for the coordinates of a floating or planar base, which has no motors, and for joints that
