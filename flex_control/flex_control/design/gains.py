@@ -16,12 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.commanded_joints import (
-    ClosedPoses,
-    closed_poses,
-    commanded_places,
-    moved_inertia,
-)
+from flex_control.commanded_joints import closed_poses, commanded_places, moved_inertia
 from flex_description import default_pose
 from flex_dynamics import Model, largest_joint_inertia
 
@@ -67,7 +62,7 @@ def poses(model: Model) -> np.ndarray:
     """Joint positions (POSES + 1, n_joints): zero or the pose nearest to it, and others; with
     constraints those of them that they allow."""
     if model.robot.constraints:
-        return np.array(closed_poses(model, ClosedPoses(model), model.joint_limits, POSES))
+        return np.array(closed_poses(model, POSES))
     start = default_pose(model.robot)
     first = np.array([start[name] for name in model.joint_names])
     limits = model.joint_limits
