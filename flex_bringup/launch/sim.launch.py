@@ -55,8 +55,6 @@ def start_simulator(context: LaunchContext, parameters: list[Any],
     check_topics(context, *(f'{name}_topic' for name in TOPICS))
     robot = load_robot_once(context)
     context.launch_configurations['root_link'] = robot.links[0].name      # RViz' fixed frame
-    # The dynamics node refuses robots with constraints, and its end would be that of all.
-    context.launch_configurations['has_terms'] = str(not robot.constraints).lower()
     if (LaunchConfiguration('use_rviz').perform(context),
             LaunchConfiguration('headless').perform(context)) == ('true', 'false'):
         context.launch_configurations['rviz_config'] = write_view(robot)
@@ -169,8 +167,7 @@ def generate_launch_description() -> LaunchDescription:
         OpaqueFunction(function=start_simulator, args=[[*files, model, simulated], controlled],
                        kwargs=required),
         Node(package='flex_dynamics', executable='dynamics', name='dynamics', **required,
-             parameters=[*files, also, sim_time],
-             condition=IfCondition(LaunchConfiguration('has_terms'))),
+             parameters=[*files, also, sim_time]),
         Node(package='flex_control', executable='control', name='control', **required,
              condition=IfCondition(PythonExpression([
                  "'", LaunchConfiguration('control'), "' == 'true' and '",

@@ -11,6 +11,8 @@
 """The joints that commands are for, where loops or supports make the others follow them."""
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from flex_control.errors import ControlError
@@ -21,12 +23,22 @@ from flex_dynamics.simulation.command_limits import driven_places
 FAR = 10.0        # rad or m by which joints that follow may move to close a loop
 STEP = 0.1        # rad or m of a commanded joint between two closings
 
+# What is found once for each model, as closing loops takes long.
+_PLACES: WeakKeyDictionary[Model, list[int]] = WeakKeyDictionary()
+_POSES: WeakKeyDictionary[Model, dict[int, list[np.ndarray]]] = WeakKeyDictionary()
+
 
 def commanded_places(model: Model) -> list[int]:
     """Which joint coordinates are commanded, in order: those with a motor; with constraints, as
     many of them as determine all others. ControlError, with the reason, if they do not."""
     if not model.robot.constraints:
         return driven_places(model)
+    if model not in _PLACES:
+        _PLACES[model] = _determining_places(model)
+    return list(_PLACES[model])
+
+
+def _determining_places(model: Model) -> list[int]:
     names = model.independent_joints(start_pose(model))
     driven = {model.joint_names[place] for place in driven_places(model)}
     rolling = [name for name, kept in zip(model.constraint_names,
@@ -93,9 +105,8 @@ def rigid_motion(model: Model, q: np.ndarray, places: list[int]) -> np.ndarray:
 def moved_inertia(model: Model, count: int) -> np.ndarray:
     """Largest inertia (n_joints,) that each commanded joint moves with all that follows it, kg m2
     or kg, over `count` poses within the limits; zero for the other joints."""
-    closed, limits = ClosedPoses(model), model.joint_limits
-    places, largest = closed.places, np.zeros(model.n_joints)
-    for joints in closed_poses(model, closed, limits, count):
+    places, largest = commanded_places(model), np.zeros(model.n_joints)
+    for joints in closed_poses(model, count):
         q = np.zeros(model.n)
         q[:model.n_joints] = joints
         motion = rigid_motion(model, q, places)
@@ -104,9 +115,16 @@ def moved_inertia(model: Model, count: int) -> np.ndarray:
     return largest
 
 
-def closed_poses(model: Model, closed: ClosedPoses, limits, count: int) -> list[np.ndarray]:
+def closed_poses(model: Model, count: int) -> list[np.ndarray]:
     """Joint positions (n_joints,): the default pose, and up to `count` others within the limits
     that the constraints allow; drawn once for all with a fixed seed."""
+    if count not in _POSES.get(model, {}):
+        _POSES.setdefault(model, {})[count] = _drawn_poses(model, count)
+    return [pose.copy() for pose in _POSES[model][count]]
+
+
+def _drawn_poses(model: Model, count: int) -> list[np.ndarray]:
+    closed, limits = ClosedPoses(model), model.joint_limits
     first = closed.start[:model.n_joints]
     lower, upper = np.maximum(limits.lower, first - np.pi), np.minimum(limits.upper, first + np.pi)
     found = [first.copy()]

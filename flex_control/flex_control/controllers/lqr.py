@@ -44,7 +44,7 @@ from flex_control.design.lqr_design import (
 )
 from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.incremental import Job, Pieces, finish
-from flex_control.reference.deflected_reference import DeflectedReference
+from flex_control.reference.deflected_reference import deflected_reference
 from flex_control.reference.soft_steps import SoftSteps
 
 LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia
@@ -61,7 +61,8 @@ class LQR(Controller):
 
     x_r, tau_r: the reference motion, with steps made smooth (`SoftSteps`) and with its
     quasi-static deflection (`DeflectedReference`); z: the time integral of the errors of tips and
-    joints.
+    joints. With constraints K is that of the motions that they allow, and only commanded joints
+    have efforts.
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
@@ -92,6 +93,7 @@ class LQR(Controller):
                   'designed anew; 0: never', 'rad or m', 0.0, 1e3),
     )
     needs_elastic_state: ClassVar[bool] = True
+    knows_constraints: ClassVar[bool] = True
 
     def parameters_changed(self) -> None:
         given = self.parameters
@@ -108,7 +110,7 @@ class LQR(Controller):
             self._inertia = shared_inertia(self.model)
             self._first = min(first_frequency(self.model), SLOWEST_STIFF)
             self._period, self._others, self._took = 0.0, 0, TAKES
-            self._wanted = DeflectedReference(self.model)
+            self._wanted = deflected_reference(self.model)
             self._steps = SoftSteps(self.model)
             self._target = self.reference          # with its steps softened
             self._z, self._u = np.zeros((2, self.model.n_joints))

@@ -16,12 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.commanded_joints import (
-    ClosedPoses,
-    closed_poses,
-    commanded_places,
-    moved_inertia,
-)
+from flex_control.commanded_joints import closed_poses, commanded_places, moved_inertia
 from flex_description import default_pose
 from flex_dynamics import Model, largest_joint_inertia
 
@@ -67,7 +62,7 @@ def poses(model: Model) -> np.ndarray:
     """Joint positions (POSES + 1, n_joints): zero or the pose nearest to it, and others; with
     constraints those of them that they allow."""
     if model.robot.constraints:
-        return np.array(closed_poses(model, ClosedPoses(model), model.joint_limits, POSES))
+        return np.array(closed_poses(model, POSES))
     start = default_pose(model.robot)
     first = np.array([start[name] for name in model.joint_names])
     limits = model.joint_limits
@@ -106,6 +101,15 @@ def pd_bandwidth(model: Model) -> float:
         if decay > fastest:
             best, fastest = w, decay
     return best
+
+
+def joint_inertia(model: Model) -> np.ndarray:
+    """Largest inertia (n_joints,) that each joint moves, kg m2 or kg; with constraints that of the
+    commanded joints with all that follows them, and 1 of the others, which carry nothing."""
+    if not model.robot.constraints:
+        return largest_joint_inertia(model)
+    moved = moved_inertia(model, POSES)
+    return np.where(moved > 0.0, moved, 1.0)
 
 
 def shared_inertia(model: Model) -> np.ndarray:

@@ -16,14 +16,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import expm
 
-from flex_control.design.gains import LQG_MOST_BENDING, USUAL_ACCELERATION, first_frequency
+from flex_control.commanded_joints import commanded_places, rigid_motion, start_pose
+from flex_control.design.gains import (
+    LQG_MOST_BENDING,
+    USUAL_ACCELERATION,
+    first_frequency,
+    joint_inertia,
+)
+from flex_control.design.gains import poses as usual_poses
 from flex_control.design.rank_tests import unreachable
 from flex_control.design.rest_model import RestModel, rest_model
 from flex_control.design.riccati import riccati
 from flex_control.design.sampling import exponential_and_gramian
 from flex_control.errors import ControlError
 from flex_control.incremental import Pieces, finish
-from flex_dynamics import Model, largest_joint_inertia
+from flex_dynamics import Model
 
 POSES = 64
 MOST_COORDINATES = 40
@@ -60,7 +67,10 @@ class LqrGains:
 
 def tip_frames(model: Model) -> list[str]:
     """The links at the ends of the tree; of a gripper whose fingers slide, the link that carries
-    them: a regulator of its fingertips would move the light fingers instead of the arm."""
+    them: a regulator of its fingertips would move the light fingers instead of the arm. Links that
+    end in a loop are no tips, unless all do."""
+    closed = {end.frame.split('/')[0] for loop in model.robot.loops
+              for end in (loop.first, loop.second)}
     parents = {joint.parent for joint in model.robot.joints}
     carried = {joint.child: joint for joint in model.robot.joints}
     tips: dict[str, None] = {}       # in this order, each once
@@ -72,7 +82,25 @@ def tip_frames(model: Model) -> list[str]:
                 and joint.limits.upper - joint.limits.lower <= FINGER_RANGE):
             tip = joint.parent
         tips[tip] = None
-    return list(tips)
+    return [tip for tip in tips if tip not in closed] or list(tips)
+
+
+def joint_motion(model: Model, q: np.ndarray) -> np.ndarray:
+    """Speeds (n, n_joints) of all coordinates per speed of each joint, links not bending; with
+    constraints per speed of each commanded joint, and zero for the others."""
+    if not model.robot.constraints:
+        return np.eye(model.n, model.n_joints)
+    places, motion = commanded_places(model), np.zeros((model.n, model.n_joints))
+    motion[:, places] = rigid_motion(model, q, places)
+    return motion
+
+
+def elastic_motion(model: Model, q: np.ndarray) -> np.ndarray:
+    """A basis (n, k) of the motions of the links with the (commanded) joints held."""
+    if not model.robot.constraints:
+        return np.eye(model.n)[:, model.n_joints:]
+    return np.asarray(model.free_directions(q, [model.names[place]
+                                                for place in commanded_places(model)]))
 
 
 def longest_reach(model: Model) -> np.ndarray:
@@ -81,6 +109,8 @@ def longest_reach(model: Model) -> np.ndarray:
     The poses are drawn once for all with a fixed seed, and the stretched one is among them.
     Prismatic joints stay within their limits: a finger that slides by 4 cm adds no metres.
     """
+    if model.robot.constraints:
+        return _constrained_reach(model)
     q = np.zeros((POSES, model.n))
     q[1:, :model.n_joints] = np.random.default_rng(0).uniform(-np.pi, np.pi,
                                                               (POSES - 1, model.n_joints))
@@ -95,7 +125,23 @@ def longest_reach(model: Model) -> np.ndarray:
         for pose in q:
             speeds = np.linalg.norm(model.jacobian(pose, frame)[:3, :model.n_joints], axis=0)
             reach = np.maximum(reach, speeds)
-    # a joint whose axis runs through every tip still turns something
+    return _not_zero(reach)
+
+
+def _constrained_reach(model: Model) -> np.ndarray:
+    """The same of robots with constraints, over the poses that they allow."""
+    reach = np.zeros(model.n_joints)
+    for joints in usual_poses(model):
+        q = np.concatenate((joints, np.zeros(model.n - model.n_joints)))
+        motion = joint_motion(model, q)
+        for frame in tip_frames(model):
+            speeds = np.linalg.norm(model.jacobian(q, frame)[:3] @ motion, axis=0)
+            reach = np.maximum(reach, speeds)
+    return _not_zero(reach)
+
+
+def _not_zero(reach: np.ndarray) -> np.ndarray:
+    """A joint whose axis runs through every tip still turns something."""
     longest: np.ndarray = np.maximum(reach, 1e-3 * reach.max(initial=1e-3))
     return longest
 
@@ -107,14 +153,15 @@ def soft_force(model: Model) -> float:
     What is a large force depends on the arm: it is 70 N for the 4-joint arm, 0.17 N for the
     laboratory's strip.
     """
-    q, joints = np.zeros(model.n), model.n_joints
+    q = start_pose(model) if model.robot.constraints else np.zeros(model.n)
     weight = max(9.81 * model.first_moment(q)[0], 1e-3)
-    if model.n == joints:
+    if model.n == model.n_joints:
         return weight
-    stiffness = np.asarray(model.stiffness_matrix())[joints:, joints:]
+    bends = elastic_motion(model, q)
+    stiffness = bends.T @ np.asarray(model.stiffness_matrix()) @ bends
     softness = 0.0
     for frame in tip_frames(model):
-        J = model.jacobian(q, frame)[:3, joints:]
+        J = model.jacobian(q, frame)[:3] @ bends
         softness = max(softness, float(np.linalg.norm(J @ np.linalg.solve(stiffness, J.T), 2)))
     reach = float(longest_reach(model).max())
     return min(weight, 0.01 * reach / softness) if softness > 0.0 else weight
@@ -138,10 +185,10 @@ def check_bending(model: Model, controller: str) -> None:
     that a filter that is linear about the wanted pose loses them."""
     first = first_frequency(model)
     turns = {joint.name for joint in model.robot.joints if joint.type != 'prismatic'}
-    at = [place for place, name in enumerate(model.joint_names) if name in turns]
+    at = [place for place in commanded_places(model) if model.joint_names[place] in turns]
     if not at:
         return
-    inertia = largest_joint_inertia(model)[at]
+    inertia = joint_inertia(model)[at]
     most = np.minimum(USUAL_ACCELERATION, model.joint_limits.effort[at] / inertia)
     # A tip lags by L a / w2; of each joint, as far as its torque is one on the whole arm.
     share = float(most @ inertia) / inertia.max() / first**2
@@ -180,15 +227,17 @@ def _check_speeds(model: Model, rest: RestModel, gains: LqrGains, period: float,
     A constant force acts on each tip in the direction in which the joints move it most. Motors
     that it overpowers, as those of a gripper's fingers, yield to it with any controller.
     """
-    limits, joints = model.joint_limits.velocity, model.n_joints
+    limits = model.joint_limits.velocity
     if not np.isfinite(limits).any():
         return
     bears = SHARE_BORNE * soft_force(model)
     for frame in tip_frames(model):
         J = model.jacobian(rest.q, frame)[:3]
-        side = np.linalg.svd(J[:, :joints])[0][:, 0]
+        driven = J @ joint_motion(model, rest.q)
+        side = np.linalg.svd(driven)[0][:, 0]
         speed = bears * _pushed_speeds(rest, gains, J.T @ side, period)
-        speed[bears * np.abs(J[:, :joints].T @ side) > model.joint_limits.effort] = 0.0
+        speed[bears * np.abs(driven.T @ side) > model.joint_limits.effort] = 0.0
+        speed[~driven.any(axis=0)] = 0.0
         if (speed > limits).any():
             at = int(np.argmax(speed / np.maximum(limits, 1e-12)))
             unit = 'm/s' if model.names[at] in _sliding(model) else 'rad/s'
@@ -226,11 +275,12 @@ def _deflection_efforts(model: Model, rest: RestModel,
                         gains: LqrGains) -> tuple[np.ndarray, np.ndarray]:
     """Efforts (n_joints, n_joints) that the gains ask of each joint (row) to bend the links as
     much as a usual acceleration of another joint (column) does; and their shares of the limits."""
-    joints, limits = model.n_joints, model.joint_limits.effort
-    bends = -np.linalg.solve(np.asarray(model.stiffness_matrix())[joints:, joints:],
-                             rest.M[joints:, :joints] * _accelerations(model))
+    limits, free = model.joint_limits.effort, elastic_motion(model, rest.q)
+    moved = joint_motion(model, rest.q) * _accelerations(model)
+    bends = -free @ np.linalg.solve(free.T @ np.asarray(model.stiffness_matrix()) @ free,
+                                    free.T @ rest.M @ moved)
     # what u comes to while the state stays off by it: gains.effort @ u = -gains.state @ x
-    asked = np.abs(np.linalg.solve(gains.effort, gains.state[:, joints:model.n] @ bends))
+    asked = np.abs(np.linalg.solve(gains.effort, gains.state[:, :model.n] @ bends))
     driven = np.isfinite(limits) & (limits > 0.0)
     return asked, np.where(driven[:, None], asked / np.where(driven, limits, 1.0)[:, None], 0.0)
 
@@ -238,7 +288,7 @@ def _deflection_efforts(model: Model, rest: RestModel,
 def _accelerations(model: Model) -> np.ndarray:
     """Usual ones of the joints (n_joints,), rad/s2 or m/s2."""
     most: np.ndarray = np.minimum(USUAL_ACCELERATION,
-                                  model.joint_limits.effort / largest_joint_inertia(model))
+                                  model.joint_limits.effort / joint_inertia(model))
     return most
 
 
@@ -269,20 +319,23 @@ def _pushed_speeds(rest: RestModel, gains: LqrGains, force: np.ndarray,
                    period: float) -> np.ndarray:
     """Largest speeds (n_joints,) of the joints within PUSH_TIME of a constant generalised force
     (n,), all modes of the robot included."""
-    n, joints = len(force), len(gains.effort)
-    inverse = np.linalg.inv(rest.M)
-    size = 2 * n + joints + 1
+    n, joints, modes = len(force), len(gains.effort), len(rest.squares)
+    shapes = rest.shapes
+    size = 2 * modes + joints + 1
     system = np.zeros((size, size))
-    system[:n, n:2 * n] = np.eye(n)
-    system[n:2 * n] = inverse @ np.hstack((-rest.K, -rest.D, rest.B, force[:, None]))
-    sampled = expm(system * period)[:2 * n]
-    x, u, z = np.zeros(2 * n), np.zeros(joints), np.zeros(joints)
+    system[:modes, modes:2 * modes] = np.eye(modes)
+    system[modes:2 * modes] = np.hstack((-np.diag(rest.squares), -shapes.T @ rest.D @ shapes,
+                                         shapes.T @ rest.B, (shapes.T @ force)[:, None]))
+    sampled = expm(system * period)[:2 * modes]
+    p, u, z = np.zeros(2 * modes), np.zeros(joints), np.zeros(joints)
     largest = np.zeros(joints)
+    state = np.hstack((gains.state[:, :n] @ shapes, gains.state[:, n:] @ shapes))
+    error, speeds = gains.error @ shapes, shapes[:joints]
     for _ in range(round(PUSH_TIME / period)):
-        u = u - gains.state @ x - gains.integral @ z - gains.effort @ u
-        z = z + period * (gains.error @ x[:n])
-        x = sampled @ np.concatenate((x, u, [1.0]))
-        largest = np.maximum(largest, np.abs(x[n:n + joints]))
+        u = u - state @ p - gains.integral @ z - gains.effort @ u
+        z = z + period * (error @ p[:modes])
+        p = sampled @ np.concatenate((p, u, [1.0]))
+        largest = np.maximum(largest, np.abs(speeds @ p[modes:]))
     return largest
 
 
@@ -302,19 +355,23 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
     rotor inertia gets gains that hold at the very pose of the design only: 0.05 rad beside it the
     4-joint arm's light modes grow by a third in each millisecond.
     """
-    n, joints = model.n, model.n_joints
+    n, places = model.n, commanded_places(model)
+    if not model.robot.constraints:
+        places = list(range(model.n_joints))
+    joints = len(places)
     modes = rest.kept(weights.highest_mode)
     tips = np.vstack([model.jacobian(rest.q, frame)[:3] for frame in tip_frames(model)])
     tips = tips / weights.tip_error
-    holds = np.eye(joints, n) / weights.joint_error
+    holds = np.eye(n)[places] / weights.joint_error
     rows = np.vstack((tips, holds))
-    pull = rows[:, :joints]
+    pull = rows @ joint_motion(model, rest.q)[:, places]
     W = pull.T @ pull
     error = np.linalg.solve(W, pull.T @ rows)
     yield
 
     to_positions = rest.shapes[:, :modes] / rest.scale[:modes]
     A, B = _damped(rest, modes)
+    B, unit = B[:, places], weights.effort[places]
     states, integrals = 2 * modes, joints if weights.integral_time > 0.0 else 0
     size = states + integrals + joints
     system, cost = np.zeros((size, size)), np.zeros((size, size))
@@ -326,20 +383,32 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
         at = slice(states, states + integrals)
         system[at, :modes] = error @ to_positions
         cost[at, at] = W / weights.integral_time**2
-    cost[-joints:, -joints:] = np.diag(1.0 / weights.effort**2)
+    cost[-joints:, -joints:] = np.diag(1.0 / unit**2)
     yield
     transposed, summed = yield from exponential_and_gramian(system.T, cost, period)
     # The effort u is a state, its change at an update the input.
     F = transposed.T.copy()
     G = F[:, -joints:].copy()
-    change = np.diag((weights.effort_time / weights.effort)**2) / period
+    change = np.diag((weights.effort_time / unit)**2) / period
     gain = yield from riccati(F, G, summed, summed[-joints:, -joints:] + change,
                               summed[:, -joints:])
     projection = rest.projection[:modes]
     state = np.hstack((gain[:, :modes] @ (rest.scale[:modes, None] * projection),
                        gain[:, modes:states] @ projection))
     integral = gain[:, states:-joints] if integrals else np.zeros((joints, joints))
-    return LqrGains(state, integral, gain[:, -joints:], error)
+    found = LqrGains(state, integral, gain[:, -joints:], error)
+    return found if joints == model.n_joints else _of_all_joints(model, places, found)
+
+
+def _of_all_joints(model: Model, places: list[int], found: LqrGains) -> LqrGains:
+    """The gains of the commanded joints among all: the others have no effort and no integral."""
+    joints = model.n_joints
+    state, error = np.zeros((joints, 2 * model.n)), np.zeros((joints, model.n))
+    integral, effort = np.zeros((joints, joints)), np.eye(joints)
+    state[places], error[places] = found.state, found.error
+    integral[np.ix_(places, places)] = found.integral
+    effort[np.ix_(places, places)] = found.effort
+    return LqrGains(state, integral, effort, error)
 
 
 def _damped(rest: RestModel, modes: int) -> tuple[np.ndarray, np.ndarray]:

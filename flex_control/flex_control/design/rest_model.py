@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from flex_control.errors import refuse_constraints
+from flex_control.commanded_joints import commanded_places
 from flex_control.incremental import Pieces
 from flex_dynamics import Model
 
+SMALLEST = 1e-9      # singular value, relative, of what efforts do on the constraints
 LEAST_RATE = 1.0     # rad/s: scales the positions of modes that no spring holds
 
 
@@ -27,10 +28,13 @@ LEAST_RATE = 1.0     # rad/s: scales the positions of modes that no spring holds
 class RestModel:
     """Second-order terms at an equilibrium q (n,), and mass-normalised modes.
 
-    M, K, D (n, n): K has the slope of gravity, K and D what the drives add. shapes (n, n): columns
-    phi with phi' M phi = 1, phi' K phi = squares (n,), rising, (rad/s)^2, negative where the arm
+    M, K, D (n, n): K has the slope of gravity, K and D what the drives add. shapes (n, f): columns
+    phi with phi' M phi = 1, phi' K phi = squares (f,), rising, (rad/s)^2, negative where the arm
     would fall. Scaled coordinates z = (scale * p, dp/dt) with p = shapes' M dq have energy 1/2 z'z
     for every mode with a spring: numbers of one size, from joints to modes of a kilohertz.
+
+    There are as many modes as coordinates, with constraints as many as freedoms: the shapes are
+    a basis of the motions that the constraints allow, and K has the slope of their forces.
     """
 
     q: np.ndarray
@@ -43,13 +47,13 @@ class RestModel:
 
     @property
     def scale(self) -> np.ndarray:
-        """Rates (n,), rad/s, by which positions of modes are scaled."""
+        """Rates (f,), rad/s, by which positions of modes are scaled."""
         rates: np.ndarray = np.sqrt(np.maximum(np.abs(self.squares), LEAST_RATE**2))
         return rates
 
     @property
     def projection(self) -> np.ndarray:
-        """shapes' M (n, n): positions or speeds of coordinates to those of modes."""
+        """shapes' M (f, n): positions or speeds of coordinates to those of modes."""
         projection: np.ndarray = self.shapes.T @ self.M
         return projection
 
@@ -74,7 +78,9 @@ def rest_model(model: Model, q: np.ndarray, drive_stiffness: np.ndarray,
     The same as `model.linearize` at rest, but without Coulomb friction, whose slope at rest would
     promise a damping that motion does not have.
     """
-    refuse_constraints(model, 'linearisation at rest')
+    if model.robot.constraints:
+        made = yield from _constrained(model, q, drive_stiffness, drive_damping)
+        return made
     B = np.asarray(model.input_matrix(q))
     slope = model.gravity_force_derivative(q)
     yield
@@ -85,3 +91,28 @@ def rest_model(model: Model, q: np.ndarray, drive_stiffness: np.ndarray,
     squares, shapes = eigh(K, M, check_finite=False)
     yield
     return RestModel(q.copy(), M, K, D, B, shapes, squares)
+
+
+def _constrained(model: Model, q: np.ndarray, drive_stiffness: np.ndarray,
+                 drive_damping: np.ndarray) -> Pieces[RestModel]:
+    """The same on the constraints, at the closed position nearest to q (n,)."""
+    places = commanded_places(model)
+    q = np.asarray(model.close(q).q)
+    inputs = np.zeros((model.n, model.n_joints))
+    inputs[:, places] = np.asarray(model.input_matrix(q))[:, places]
+    still = np.zeros(model.n)
+    yield
+    # the efforts at rest, in the directions that the constraints leave
+    free = model.free_directions(q)
+    load = free.T @ model.inverse_dynamics(q, still, still)
+    effort = np.linalg.lstsq(free.T @ inputs, load, rcond=SMALLEST)[0]
+    yield
+    slope = model.linearize(q, still, effort)[0][model.n:, :model.n]
+    yield
+    M = np.asarray(model.mass_matrix(q))
+    K = -M @ slope + (inputs * drive_stiffness) @ inputs.T
+    D = model.damping_matrix() + (inputs * drive_damping) @ inputs.T
+    reduced = free.T @ K @ free
+    squares, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))
+    yield
+    return RestModel(q, M, K, D, inputs, free @ vectors, squares)

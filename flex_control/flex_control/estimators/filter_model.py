@@ -14,8 +14,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import eigh
 
-from flex_control.design.lqr_design import longest_reach, soft_force
+from flex_control.design.lqr_design import (
+    elastic_motion,
+    joint_motion,
+    longest_reach,
+    soft_force,
+)
 from flex_control.design.rank_tests import unobservable
 from flex_control.design.rest_model import RestModel
 from flex_control.design.sampling import exponential_and_gramian
@@ -63,7 +69,8 @@ class FilterModel:
     (2 n + 3, 2 n + 3). held (2 n, n): what accelerations held over the period add. follow
     (n, n_joints): how all coordinates go with the joints, quasi-statically. slope_q, slope_v
     (n, n): of the accelerations. inverse (n, n): of M. by_effort (n, n_joints), by_push (n, 3).
-    rows: name of a reading to its slopes (m, 2 n + 3).
+    rows: name of a reading to its slopes (m, 2 n + 3). allowed (2 n + 3, 2 n + 3): of a robot with
+    constraints, takes a state to its part along them; F has no other part.
     """
 
     rest: RestModel
@@ -80,6 +87,17 @@ class FilterModel:
     by_effort: np.ndarray
     by_push: np.ndarray
     rows: dict[str, np.ndarray]
+    allowed: np.ndarray | None = None
+
+    def goes_to(self, x: np.ndarray) -> np.ndarray:
+        """F x (2 n + 3,), of positions across the constraints, too: they stay."""
+        after: np.ndarray = self.F @ x
+        if self.allowed is not None:
+            n = len(self.rest.q)
+            across = self.from_scaled @ (x - self.allowed @ x)[:-3]
+            across[n:] = 0.0
+            after[:-3] += self.to_scaled @ across
+        return after
 
 
 def pushed_frame(model: Model) -> str:
@@ -107,12 +125,20 @@ def untrusted_energy(model: Model, noise: FilterNoise) -> float:
 
 
 def scaling(rest: RestModel) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) to scaled coordinates of modes and back, each (2 n, 2 n)."""
-    n = len(rest.q)
-    there, back = np.zeros((2 * n, 2 * n)), np.zeros((2 * n, 2 * n))
-    there[:n, :n], there[n:, n:] = rest.scale[:, None] * rest.projection, rest.projection
-    back[:n, :n], back[n:, n:] = rest.shapes / rest.scale, rest.shapes
+    """(q, v) to scaled coordinates of modes (2 f, 2 n) and back (2 n, 2 f)."""
+    n, modes = rest.shapes.shape
+    there, back = np.zeros((2 * modes, 2 * n)), np.zeros((2 * n, 2 * modes))
+    there[:modes, :n], there[modes:, n:] = (rest.scale[:, None] * rest.projection,
+                                            rest.projection)
+    back[:n, :modes], back[n:, modes:] = rest.shapes / rest.scale, rest.shapes
     return there, back
+
+
+def tree_scaling(model: Model, rest: RestModel) -> tuple[np.ndarray, np.ndarray]:
+    """`scaling` of all coordinates of a robot with constraints, each (2 n, 2 n): as if it had
+    none."""
+    squares, shapes = eigh(np.asarray(model.stiffness_matrix()), rest.M)
+    return scaling(replace(rest, squares=squares, shapes=shapes))
 
 
 def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterNoise,
@@ -121,18 +147,19 @@ def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterN
 
     frame: `scaling` of one fixed pose, in whose coordinates the covariance lives.
     """
-    n, joints = model.n, model.n_joints
+    n, modes = rest.shapes.shape
     to_scaled, from_scaled = frame
-    A, B = rest.state_space(n)
+    A, B = rest.state_space(modes)
     fast = np.flatnonzero(rest.squares > noise.trusted**2)
     damping = 2.0 * UNTRUSTED_DAMPING * rest.scale[fast]
-    A[n + fast, n + fast] -= damping
+    A[modes + fast, modes + fast] -= damping
     shaken = (effort_noise(model, noise)**2 * B) @ B.T
-    shaken[range(n, 2 * n), range(n, 2 * n)] += 2.0 * noise.power
-    shaken[n + fast, n + fast] += 2.0 * damping * untrusted_energy(model, noise)
-    system, spread = np.zeros((3 * n, 3 * n)), np.zeros((3 * n, 3 * n))
-    system[:2 * n, :2 * n], system[n:2 * n, 2 * n:] = A, np.eye(n)
-    spread[:2 * n, :2 * n] = shaken
+    half, size = range(modes, 2 * modes), 3 * modes
+    shaken[half, half] += 2.0 * noise.power
+    shaken[modes + fast, modes + fast] += 2.0 * damping * untrusted_energy(model, noise)
+    system, spread = np.zeros((size, size)), np.zeros((size, size))
+    system[:2 * modes, :2 * modes], system[modes:2 * modes, 2 * modes:] = A, np.eye(modes)
+    spread[:2 * modes, :2 * modes] = shaken
     yield
     sampled, gramian = yield from exponential_and_gramian(system, spread, period)
 
@@ -142,26 +169,42 @@ def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterN
     inverse = rest.shapes @ rest.shapes.T
     place = model.jacobian(rest.q, pushed_frame(model))[:3]
     by_push = inverse @ place.T
-    held = to_fixed @ sampled[:2 * n, 2 * n:] @ rest.projection
+    held = to_fixed @ sampled[:2 * modes, 2 * modes:] @ rest.projection
     decay = np.exp(-period / noise.push_time)
     F, Q = np.zeros((2 * n + 3, 2 * n + 3)), np.zeros((2 * n + 3, 2 * n + 3))
-    F[:2 * n, :2 * n] = to_fixed @ sampled[:2 * n, :2 * n] @ to_own
+    F[:2 * n, :2 * n] = to_fixed @ sampled[:2 * modes, :2 * modes] @ to_own
     F[:2 * n, 2 * n:] = held @ by_push
     F[2 * n:, 2 * n:] = decay * np.eye(3)
     yield
-    Q[:2 * n, :2 * n] = to_fixed @ gramian[:2 * n, :2 * n] @ to_fixed.T
+    Q[:2 * n, :2 * n] = to_fixed @ gramian[:2 * modes, :2 * modes] @ to_fixed.T
     Q[2 * n:, 2 * n:] = push_noise(model, noise)**2 * (1.0 - decay**2) * np.eye(3)
     yield
-    follow = np.vstack((np.eye(joints),
-                        -np.linalg.solve(rest.K[joints:, joints:], rest.K[joints:, :joints])
-                        if n > joints else np.zeros((0, joints))))
+    allowed = None
+    if model.robot.constraints:
+        allowed = np.eye(2 * n + 3)
+        allowed[:2 * n, :2 * n] = to_fixed @ to_own
     slope_q, slope_v = -inverse @ rest.K, -inverse @ rest.D
-    made = FilterModel(rest, period, to_scaled, from_scaled, F, 0.5 * (Q + Q.T), held, follow,
-                       slope_q, slope_v, inverse, inverse @ rest.B, by_push, {})
+    made = FilterModel(rest, period, to_scaled, from_scaled, F, 0.5 * (Q + Q.T), held,
+                       _follow(model, rest), slope_q, slope_v, inverse, inverse @ rest.B, by_push,
+                       {}, allowed)
     yield
     rows = _sensor_rows(model, sensors, made)
     yield
     return replace(made, rows=rows)
+
+
+def _follow(model: Model, rest: RestModel) -> np.ndarray:
+    """How all coordinates (n, n_joints) go with the (commanded) joints, quasi-statically."""
+    n, joints, K = model.n, model.n_joints, rest.K
+    if not model.robot.constraints:
+        bends = (-np.linalg.solve(K[joints:, joints:], K[joints:, :joints]) if n > joints
+                 else np.zeros((0, joints)))
+        return np.vstack((np.eye(joints), bends))
+    motion, free = joint_motion(model, rest.q), elastic_motion(model, rest.q)
+    if not free.shape[1]:
+        return motion
+    bent: np.ndarray = motion - free @ np.linalg.solve(free.T @ K @ free, free.T @ K @ motion)
+    return bent
 
 
 def _sensor_rows(model: Model, sensors: Sensors, made: FilterModel) -> dict[str, np.ndarray]:

@@ -16,7 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from flex_control.design.rest_model import RestModel, rest_model
-from flex_control.errors import ControlError, refuse_constraints
+from flex_control.errors import ControlError
+from flex_control.estimators.constraint_projection import ConstraintProjection
 from flex_control.estimators.filter_model import (
     FilterModel,
     FilterNoise,
@@ -25,6 +26,7 @@ from flex_control.estimators.filter_model import (
     push_noise,
     refuse_unobservable,
     scaling,
+    tree_scaling,
     untrusted_energy,
 )
 from flex_control.estimators.kalman import KalmanFilter
@@ -34,6 +36,7 @@ from flex_control.trajectories.base import Reference
 from flex_dynamics import Model, Sensors
 
 MOST_MISSED = 50     # periods without an update that are predicted over; after more it restarts
+SILENT = 1e-12       # singular value, relative, of what constraints leave no room for
 LARGEST = 1e6        # of scaled coordinates: energies of 1e12 J and forces of 1e6 N
 START_ENERGY = 1e-4  # J that every mode may have at the start
 START_JOINTS = 1e-2  # rad or m that joints may be off at the start
@@ -47,6 +50,9 @@ class FlexibleStateFilter:
     motions are followed by the equations of motion, and modes of a kilohertz stay what they are.
     A is updated as the pose changes: `model_at` computes a new linear model in pieces, `use` sets
     it. `drive_stiffness` and `drive_damping` (n_joints,) are those of `Controller.set_drives`.
+
+    With constraints A and the covariance are those of the motions that they allow, and the
+    estimate is put back on the constraints after each prediction and each correction.
 
     Parameters
     ----------
@@ -75,7 +81,7 @@ class FlexibleStateFilter:
 
     def __init__(self, model: Model, noise: FilterNoise | None = None,
                  period: float = 1e-3) -> None:
-        refuse_constraints(model, 'estimator')
+        self._projection = ConstraintProjection(model) if model.robot.constraints else None
         noise = noise or FilterNoise()
         # defaults that depend on the robot are found once, not at every pose
         self.noise = replace(noise, effort=effort_noise(model, noise),
@@ -103,12 +109,15 @@ class FlexibleStateFilter:
     def model_at(self, rest: RestModel) -> Pieces[FilterModel]:
         """The filter's model at the pose of `rest`, in pieces."""
         if self._frame is None:
-            self._frame = scaling(rest)
+            self._frame = (scaling(rest) if self._projection is None
+                           else tree_scaling(self.model, rest))
         return filter_model(self.model, self.sensors, rest, self.noise, self.period, self._frame)
 
     def use(self, made: FilterModel) -> None:
         """Go on with this model."""
         self._made = made
+        if self._projection is not None:
+            self._projection.begin(made.rest)
 
     def begin(self, q: np.ndarray, rest: RestModel | None = None,
               v: np.ndarray | None = None) -> None:
@@ -127,6 +136,8 @@ class FlexibleStateFilter:
         there = self._made.to_scaled[:n] @ np.vstack((self._made.follow, 0.0 * self._made.follow))
         spread[:n, :n] += START_JOINTS**2 * there @ there.T
         spread[2 * n:, 2 * n:] = push_noise(self.model, self.noise)**2 * np.eye(3)
+        if self._made.allowed is not None:
+            spread = self._made.allowed @ spread @ self._made.allowed.T
         self._filter = KalmanFilter(np.zeros(2 * n + 3), spread)
         self.set_state(q, np.zeros(n) if v is None else v)
 
@@ -150,10 +161,12 @@ class FlexibleStateFilter:
 
     def nees(self, q: np.ndarray, v: np.ndarray, push: np.ndarray) -> float:
         """Normalised estimation error squared against a known truth: chi-square with 2 n + 3
-        degrees of freedom if the filter is consistent."""
+        degrees of freedom (with constraints 2 f + 3) if the filter is consistent."""
         assert self._filter is not None
         truth = np.concatenate((self._made.to_scaled @ np.concatenate((q, v)), push))
         error = truth - self._filter.x
+        if self._projection is not None:       # no covariance across the constraints
+            return float(error @ np.linalg.pinv(self._filter.P, SILENT, hermitian=True) @ error)
         return float(error @ np.linalg.solve(self._filter.P, error))
 
     @property
@@ -171,6 +184,10 @@ class FlexibleStateFilter:
         n = self.model.n
         state = self._made.from_scaled @ self._filter.x[:-3]
         self.q, self.v, self.push = state[:n], state[n:], self._filter.x[-3:]
+        if self._projection is not None:
+            self.q, self.v = self._projection.apply(self.q, self.v)
+            self._filter.x = self._filter.x.copy()
+            self._filter.x[:-3] = self._made.to_scaled @ np.concatenate((self.q, self.v))
 
     # The cycle ------------------------------------------------------------------------------
 
@@ -197,7 +214,7 @@ class FlexibleStateFilter:
             return
         for _ in range(steps):
             base = self._constant_acceleration(effort, reference, self._speed)
-            x = self._made.F @ self._filter.x
+            x = self._made.goes_to(self._filter.x)
             x[:-3] += self._made.held @ base
             self._filter.predict(x, self._made.F, self._made.Q)
             self._read()
@@ -258,6 +275,10 @@ class FlexibleStateFilter:
         force = self.model.inverse_dynamics(*motion, self._still)
         if pushed:
             force = force - made.rest.M @ (made.by_push @ self.push)
+        if self._projection is not None:
+            shapes = made.rest.shapes
+            shared: np.ndarray = np.linalg.lstsq(shapes.T @ B, shapes.T @ force, rcond=SILENT)[0]
+            return shared
         # Each column of B has the force on one coordinate, a joint or its motor.
         effort: np.ndarray = B.T @ force / np.einsum('ij,ij->j', B, B)
         return effort
@@ -303,6 +324,8 @@ class FlexibleStateFilter:
         made = self._made
         a = (self._constant_acceleration(effort, reference, self.v[:self.model.n_joints])
              + made.slope_q @ self.q + made.slope_v @ self.v + made.by_push @ self.push)
+        if self._projection is not None:
+            a = self._projection.accelerations(self.q, self.v, a)
         readings = self.sensors.imu(self.q, self.v, a)
         return {'gyro': np.concatenate([reading.gyro for reading in readings]),
                 'acceleration': np.concatenate([reading.acceleration for reading in readings])}

@@ -53,7 +53,7 @@ class Control(Node):
 
     def __init__(self, connect: Callable[[Control], Connection] = TopicConnection) -> None:
         super().__init__('control')
-        self.model = model = declare_model(self)
+        self.model = model = declare_model(self, constraints=True)
         self._joints = list(model.joint_names)
         self._driven = driven_places(model)
         self._drives_all = len(self._driven) == len(self._joints)

@@ -34,6 +34,7 @@ from flex_ros.qos import newest
 
 LARGEST = 1e18      # of any term, in SI units
 FIELDS = ('mass', 'coriolis', 'stiffness', 'damping', 'gravity', 'input')
+UNUSED = ('constraint_jacobian', 'constraint_bias', 'constraint_error', 'effort', 'multipliers')
 
 
 class TermsInput:
@@ -54,7 +55,7 @@ class TermsInput:
         self._size = sum(array.nbytes for array in self._last)
         self._errors = decode_errors(node)
         self._subscription: Subscription | None = None
-        self._reader = FixedLayoutReader((*FIELDS, 'position', 'velocity'))
+        self._reader = FixedLayoutReader((*FIELDS, 'position', 'velocity', *UNUSED))
         self.values = values
         self.rejected = 0
 

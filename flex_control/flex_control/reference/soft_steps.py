@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from flex_control.design.gains import SLOWEST_STIFF, first_frequency
-from flex_control.errors import refuse_constraints
+from flex_control.commanded_joints import commanded_places
+from flex_control.design.gains import SLOWEST_STIFF, first_frequency, joint_inertia
 from flex_control.trajectories.base import Reference
 from flex_control.trajectories.splines import Splines
-from flex_dynamics import Model, largest_joint_inertia
+from flex_dynamics import Model
 
 LEAST = 0.01              # rad or m: less than this is no step
 MARGIN = 1.5              # of the way that the speed explains
@@ -33,16 +33,19 @@ class SoftSteps:
     Subtracted from the reference is the quintic that begins with the jump (and what was left of
     one before, with its speed and acceleration) and ends in nothing. T is `duration` (s), or if
     that is 0 what the jump takes: two periods of the first mode, the speed limits, and half of the
-    effort limits for the largest inertia.
+    effort limits for the largest inertia. With constraints only the commanded joints count.
     """
 
     def __init__(self, model: Model, duration: float = 0.0) -> None:
-        refuse_constraints(model, 'soft steps')
         self.duration = duration
         speed, effort = model.joint_limits.velocity, model.joint_limits.effort
         self._speed = np.where(speed > 0.0, speed, np.inf)
+        self._counts = np.ones(model.n_joints, dtype=bool)
+        if model.robot.constraints:
+            self._counts[:] = False
+            self._counts[commanded_places(model)] = True
         self._acceleration = np.where(effort > 0.0, SHARE_OF_LIMIT * effort
-                                      / largest_joint_inertia(model), np.inf)
+                                      / joint_inertia(model), np.inf)
         self._least = PERIODS * 2.0 * np.pi / min(first_frequency(model), SLOWEST_STIFF)
         self.reset()
 
@@ -65,7 +68,7 @@ class SoftSteps:
             jump = reference.position - last.position
             speed = np.maximum(np.abs(reference.velocity), np.abs(last.velocity))
             room = LEAST + MARGIN * speed * period
-        if (np.abs(jump) > room).any():
+        if (np.abs(jump) > room)[self._counts].any():
             left = self._left()
             begin = left.position + jump, left.velocity, left.acceleration
             self._step = Splines([0.0, self._time(begin[0])],
@@ -84,6 +87,6 @@ class SoftSteps:
     def _time(self, jump: np.ndarray) -> float:
         if self.duration > 0.0:
             return self.duration
-        size = np.abs(jump)
+        size = np.where(self._counts, np.abs(jump), 0.0)
         return float(max(self._least, np.max(MOST_SPEED * size / self._speed),
                          np.sqrt(np.max(MOST_ACCELERATION * size / self._acceleration))))

@@ -53,7 +53,8 @@ class Layout:
         self.stamp = _only(data, STAMP.pack(*PROBE_STAMP))
         self.places = {field: (_only(data, values.tobytes()), len(values))
                        for field, values in numbers.items()}
-        self.fixed = self._fixed(data, [message.header.frame_id, *message.name])
+        self.fixed = self._fixed(data, [message.header.frame_id, *message.name,
+                                        *getattr(message, 'constraint_name', ())])
 
     def _fixed(self, data: bytes, texts: Sequence[str]) -> int:
         """The bytes that stay, as the bits of a number: not what changes, and not the gaps for

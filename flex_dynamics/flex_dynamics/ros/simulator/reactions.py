@@ -19,6 +19,8 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from flex_dynamics import Model
+from flex_dynamics.model.constraints.reactions import Reaction
 from flex_dynamics.ros.simulator.sensors import Readings, vector
 from flex_dynamics.simulation.plant import Plant
 from flex_dynamics.simulation.sensor_noise import Delay
@@ -47,34 +49,44 @@ def topic_tokens(names: Sequence[str]) -> list[str]:
     return found
 
 
+def reaction_topics(node: Node, model: Model, prefix: str) -> list[str]:
+    """A topic below `prefix` for each constraint; those that are not called as it are logged."""
+    names = [record.name for record in model.robot.constraints]
+    topics = [f'{prefix}/{token}' for token in topic_tokens(names)]
+    for name, topic in zip(names, topics, strict=True):
+        if topic != f'{prefix}/{name}':
+            node.get_logger().info(f'reactions of {shortened(name)!r} are on {topic}')
+    return topics
+
+
+def link_wrench(model: Model, q: np.ndarray, reaction: Reaction) -> WrenchStamped:
+    """A reaction on its second frame, at the origin and in the axes of the link that
+    header.frame_id names, as RViz draws it; without a stamp."""
+    message = WrenchStamped()
+    frame = message.header.frame_id = reaction.frames[1]
+    pose = model.pose(q, frame)
+    arm = reaction.second_point - pose[:3, 3]
+    force, moment = reaction.second[:3], reaction.second[3:]
+    message.wrench.force = vector(pose[:3, :3].T @ force)
+    message.wrench.torque = vector(pose[:3, :3].T @ (moment + np.cross(arm, force)))
+    return message
+
+
 class Reactions(Readings):
     """`reactions/<constraint>`: the wrench on the second frame of a loop, or on the link of a
     wheel or support; at the origin and in the axes of the link that header.frame_id names."""
 
     def __init__(self, node: Node, plant: Plant) -> None:
         self._plant, self._delay = plant, Delay(0)
-        self._parts = plant.model.assembly.constraints.parts
-        self._messages = [WrenchStamped() for _ in self._parts]
-        names = [part.record.name for part in self._parts]
-        topics = topic_tokens(names)
-        for name, topic in zip(names, topics, strict=True):
-            if topic != name:
-                node.get_logger().info(f'reactions of {shortened(name)!r} are on '
-                                       f'reactions/{topic}')
-        self.publishers = [RecordedPublisher(node, WrenchStamped, f'reactions/{topic}',
-                                             QoSProfile(depth=DEPTH)) for topic in topics]
+        self._names = [record.name for record in plant.model.robot.constraints]
+        self._messages: list[WrenchStamped] = []
+        topics = reaction_topics(node, plant.model, 'reactions')
+        self.publishers = [RecordedPublisher(node, WrenchStamped, topic, QoSProfile(depth=DEPTH))
+                           for topic in topics]
 
     def _take(self, tick: int) -> None:
-        plant, model = self._plant, self._plant.model
-        found = plant.reactions()
-        for part, message in zip(self._parts, self._messages, strict=True):
-            reaction = found[part.record.name]
-            frame = message.header.frame_id = reaction.frames[1]
-            pose = model.pose(plant.q, frame)
-            arm = reaction.second_point - pose[:3, 3]
-            force, moment = reaction.second[:3], reaction.second[3:]
-            message.wrench.force = vector(pose[:3, :3].T @ force)
-            message.wrench.torque = vector(pose[:3, :3].T @ (moment + np.cross(arm, force)))
+        plant, found = self._plant, self._plant.reactions()
+        self._messages = [link_wrench(plant.model, plant.q, found[name]) for name in self._names]
 
     def _send(self, time: int) -> None:
         at = stamp(time)
