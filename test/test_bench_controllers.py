@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / 'bench'))
 
 import any_robot  # noqa: E402
 import controllers as table  # noqa: E402
+from report import Report  # noqa: E402
 
 
 @pytest.fixture(scope='module')
@@ -70,6 +71,33 @@ def test_a_robot_moves_is_pushed_and_loaded_and_a_refusal_is_a_row():
         bench.run('elastic_joint')
     shown = any_robot.row(bench.case, 'elastic_joint', f'refused: {refusal.value}')
     assert '| refused: elastic_joint: expected a spring' in shown
+
+
+def test_a_table_that_was_ended_goes_on_behind_its_last_row(tmp_path, monkeypatch, capsys):
+    cases = tuple(any_robot.Case(name, name) for name in ('lab_link', 'no such robot'))
+    monkeypatch.setattr(any_robot, 'CASES', cases)
+    monkeypatch.setattr(any_robot, 'ours', lambda: ['pid', 'elastic_joint'])
+    figures = any_robot.Figures(1.3, 0.1, 0.0, 1.0, 0.1, 0.1, 1.0, 0.0)
+    ran = []
+
+    def run(bench, name):
+        ran.append(name)
+        if name == 'elastic_joint' and len(ran) == 2:
+            raise KeyboardInterrupt
+        return figures
+
+    monkeypatch.setattr(any_robot.Bench, 'run', run)
+    with pytest.raises(KeyboardInterrupt):
+        any_robot.measure(Report(), tmp_path)
+    assert not (tmp_path / 'any_robot.md').exists()
+    report = Report()
+    any_robot.measure(report, tmp_path)
+    assert ran == ['pid', 'elastic_joint', 'elastic_joint']
+    rows = (tmp_path / 'any_robot.md').read_text().splitlines()[-3:]
+    assert [any_robot.verdict(row) for row in rows] == ['settles', 'settles', 'failed']
+    assert [row.what for row in report.missed()] == [
+        'robots in the table',
+        'of 3 accepted pairs of robot and controller, those that do not settle']
 
 
 def test_the_trapezoid_has_a_third_of_each():

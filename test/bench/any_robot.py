@@ -1,9 +1,10 @@
 """Every controller with its defaults on fourteen robots: a move, a push, an unknown payload."""
 from __future__ import annotations
 
+import hashlib
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 import numpy as np
 from report import Report, Row
 
+import flex_control
+import flex_description
+import flex_dynamics
 from flex_control import (
     ControlError,
     Noise,
@@ -41,6 +45,8 @@ BENT = 0.5                      # rad, of every joint at the start; prismatic: a
 SHARE = 0.7                     # of the limits of speed and effort that the move uses
 TOOL_SIZE = 0.05                # m, radius of gyration
 BAND = 1e-3                     # of the reach: settled; at least 1 mm
+UNSETTLED = '**not**'
+CODE = ('.py', '.urdf', '.xacro', '.yaml')
 NOISE = Noise(1e-5, 1e-2, 1e-6, 2e-3, 5e-2)                 # as LQG's filter expects it
 
 
@@ -104,7 +110,6 @@ def shipped_robots() -> Path:
 
 
 def _bundled(overlay: str) -> Path | None:
-    import flex_description
     return Path(flex_description.__file__).parent / 'robots' / overlay if overlay else None
 
 
@@ -267,16 +272,20 @@ def ours() -> list[str]:
             if controller_class(name).__module__.startswith('flex_control.')]
 
 
-def table(cases: tuple[Case, ...] = CASES, names: list[str] | None = None) -> Iterator[
-        tuple[Case, str, Figures | str]]:
-    """Each robot with each controller: figures, or the reason of a refusal."""
+def table(cases: tuple[Case, ...], names: list[str] | None = None,
+          done: Collection[tuple[str, ...]] = ()) -> Iterator[tuple[Case, str, Figures | str]]:
+    """Each robot with each controller: figures, or the reason of a refusal; those pairs of names
+    that are done are left out."""
     for case in cases:
+        left = [name for name in names or ours() if (case.name, name) not in done]
+        if not left or (case.name, 'any') in done:
+            continue
         try:
             bench = Bench(case)
         except (DynamicsError, RobotError) as error:
             yield case, 'any', f'failed: {error}'
             continue
-        for name in names or ours():
+        for name in left:
             begin = time.process_time()
             result: Figures | str
             try:
@@ -297,7 +306,8 @@ HEADER = ('| robot | controller | first frequency, Hz | joint error, mrad or mm 
 def row(case: Case, name: str, figures: Figures | str) -> str:
     """A line of the table."""
     if isinstance(figures, str):
-        return f'| {case.name} | {name} | {figures} | | | | | | | |'
+        reason = ' '.join(figures.split()).replace('|', '/')
+        return f'| {case.name} | {name} | {reason} | | | | | | | |'
     f = figures
     return (f'| {case.name} | {name} | {f.frequency:.2g} | {1e3 * f.joint_error:.2f} | '
             f'{1e3 * f.residual:.3f} | {_time(f.settled)} | {1e3 * f.pushed:.2f} | '
@@ -305,39 +315,81 @@ def row(case: Case, name: str, figures: Figures | str) -> str:
 
 
 def _time(value: float) -> str:
-    return f'{value:.2f}' if np.isfinite(value) else '**not**'
+    return f'{value:.2f}' if np.isfinite(value) else UNSETTLED
+
+
+def code_digest() -> str:
+    """Hash of what decides the figures: rows of another code are not gone on with."""
+    total = hashlib.sha256()
+    for package in (flex_description, flex_dynamics, flex_control):
+        for path in sorted(Path(package.__file__).parent.rglob('*')):
+            if path.suffix in CODE:
+                total.update(path.name.encode() + b'\0' + path.read_bytes())
+    for path in sorted([Path(__file__), *OVERLAYS.iterdir()]):
+        total.update(path.name.encode() + b'\0' + path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def head() -> list[str]:
+    """What stands above the rows."""
+    return ['# Controllers with their defaults on any robot', '',
+            f'A trapezoid of {MOVE:g} s with all joints, as far as {100 * SHARE:g} % of the '
+            'limits of speed and effort allow; a push at the tip in the direction in which the '
+            'joints move it most; the move again with a payload that the controller does not '
+            f'know. {1.0 / PERIOD:g} updates a second, steps of {1e3 * STEP:g} ms, as in the '
+            f'launch files ({1e3 * FINE_STEP:g} ms where friction asks for it). Settled: within '
+            '1 mm, or 0.1 % of the reach, of where the tip comes to rest.', '',
+            f'Code: {code_digest()}', '', '| robot | push, N | payload, kg |', '|---|---|---|',
+            *(f'| {case.name} | {case.push:g} | {case.payload:g} |' for case in CASES),
+            '', HEADER, '|---' * 10 + '|']
+
+
+def measured(path: Path) -> list[str]:
+    """The rows of an earlier run of the same code, which was ended before its end."""
+    if not path.is_file():
+        return []
+    lines, above = path.read_text().splitlines(), head()
+    if lines[:len(above)] != above:
+        return []
+    whole = [text for text in lines[len(above):] if text.endswith('|')]
+    return [text for text in whole if verdict(text) != 'failed']
 
 
 def measure(report: Report, results: Path) -> None:
-    lines = ['# Controllers with their defaults on any robot', '',
-             f'A trapezoid of {MOVE:g} s with all joints, as far as {100 * SHARE:g} % of the '
-             'limits of speed and effort allow; a push at the tip in the direction in which the '
-             'joints move it most; the move again with a payload that the controller does not '
-             f'know. {1.0 / PERIOD:g} updates a second, steps of {1e3 * STEP:g} ms, as in the '
-             f'launch files ({1e3 * FINE_STEP:g} ms where friction asks for it). Settled: within '
-             '1 mm, or 0.1 % of the reach, of where the tip comes to rest.',
-             '', '| robot | push, N | payload, kg |', '|---|---|---|',
-             *(f'| {case.name} | {case.push:g} | {case.payload:g} |' for case in CASES),
-             '', HEADER, '|---' * 10 + '|']
-    unsettled: list[str] = []
-    robots: set[str] = set()
-    tried = 0
-    for case, name, figures in table():
-        lines.append(row(case, name, figures))
-        if isinstance(figures, str):
-            if figures.startswith('failed'):
-                unsettled.append(f'{name} on {case.name}')
-        else:
-            tried += 1
-            robots.add(case.name)
-            if not figures.settles:
-                unsettled.append(f'{name} on {case.name}')
+    """Every row goes to the file as it comes. A run that was ended goes on behind its last row;
+    one that came to its end starts again."""
     results.mkdir(parents=True, exist_ok=True)
-    (results / 'any_robot.md').write_text('\n'.join(lines) + '\n')
-    report.note('\n'.join(lines))
+    path, partial = results / 'any_robot.md', results / 'any_robot.partial.md'
+    rows = measured(partial)
+    if rows:
+        print(f'  going on behind the {len(rows)} rows of {partial}', flush=True)
+    partial.write_text('\n'.join([*head(), *rows]) + '\n')
+    done = {tuple(cell.strip() for cell in text.split('|')[1:3]) for text in rows}
+    for case, name, figures in table(CASES, done=done):
+        rows.append(row(case, name, figures))
+        with partial.open('a') as file:
+            file.write(rows[-1] + '\n')
+    partial.replace(path)
+    report.note('\n'.join([*head(), *rows]))
+    kinds = [verdict(text) for text in rows]
+    robots = {text.split('|')[1].strip() for text, kind in zip(rows, kinds, strict=True)
+              if kind in ('settles', 'does not settle')}
+    unsettled = [f'{name.strip()} on {robot.strip()}' for (_, robot, name, *_), kind in
+                 zip((text.split('|') for text in rows), kinds, strict=True)
+                 if kind in ('does not settle', 'failed')]
     report.add(SECTION, Row('robots in the table', str(len(robots)), 'at least 12',
                             len(robots) >= 12))
     report.add(SECTION, Row(
-        f'of {tried} accepted pairs of robot and controller, those that do not settle',
+        f'of {len(rows) - kinds.count("refused")} accepted pairs of robot and controller, those '
+        'that do not settle',
         f'{len(unsettled)}: {", ".join(unsettled)}' if unsettled else '0', '0', not unsettled))
-    report.note(f'Table of robots and controllers: {results / "any_robot.md"}')
+    report.note(f'Table of robots and controllers: {path}')
+
+
+def verdict(text: str) -> str:
+    """What a row says: settles, does not settle, refused or failed."""
+    third = text.split('|')[3].strip()
+    for word in ('refused', 'failed'):
+        if third.startswith(word):
+            return word
+    return 'does not settle' if UNSETTLED in text else 'settles'
