@@ -24,6 +24,7 @@ from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.derivatives.equilibrium import MOST_STEPS
 from flex_dynamics.model.constraints import held_joints
 from flex_dynamics.model.derivatives import state_derivatives as derivatives
+from flex_dynamics.model.derivatives.frames import load_slope
 from flex_dynamics.model.loads import Loads, Wrench, generalised_force, point_wrenches
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _geometric_stiffness(model: Model, q: Array, wrenches: Loads | None, data: D
     have no potential, and their skew part is left out."""
     slope = derivatives.gravity_force(model, q, data)
     if wrenches is not None:
-        slope = slope - derivatives.load_slope(model, q, wrenches, data)
+        slope = slope - load_slope(model, q, wrenches, data)
     return 0.5 * (slope + slope.T)
 
 
@@ -124,7 +125,7 @@ def _equilibrium(model: Model, q: Array, loads: list[Wrench] | None,
         slope = derivatives.inverse_dynamics(model, q, zero, zero, data).by_q
         residual = model.inverse_dynamics(q, zero, zero, data)
         if loads is not None:
-            slope = slope - derivatives.load_slope(model, q, loads, data)
+            slope = slope - load_slope(model, q, loads, data)
             residual = residual - generalised_force(model, q, loads, data)
         try:
             step = np.linalg.solve(np.hstack((slope[:, joints:], -inputs)), -residual)

@@ -24,6 +24,7 @@
 | `JOINT.motor_inertia` | kg m2, of the rotor on the motor's side |
 | `PAYLOAD.mass` | kg, of what `with_payload` has attached; its tensor goes with it |
 | `PAYLOAD.centre_x`, `_y`, `_z` | m, its centre in its frame |
+| `PAYLOAD.inertia_xx`, `_yy`, `_zz`, `_xy`, `_xz`, `_yz` | kg m2, its tensor about its centre |
 | `gravity.x`, `.y`, `.z` | m/s2 in the root's frame |
 
 A beam that is not uniform keeps its distribution: all of it has the factor that the root has. Mode
@@ -44,7 +45,9 @@ from flex_dynamics.build.assemble import AttachedPayload
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.composition import recomposed
 from flex_dynamics.model.model import MODEL_ADVICE, Model
+from flex_dynamics.papers.eigenvectors import inertia_fault
 
+MOMENTS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')      # of a tensor, by axes
 POSITIVE, NOT_NEGATIVE, ANY = 'a positive number', 'zero or a positive number', 'a number'
 
 
@@ -125,6 +128,10 @@ def model_parameters(model: Model) -> dict[str, ModelParameter]:
         add(f'{name}.mass', payload.inertia.mass, 'kg')
         for axis, value in zip('xyz', payload.inertia.centre, strict=True):
             add(f'{name}.centre_{axis}', value, 'm', ANY)
+        for one, two in MOMENTS:
+            add(f'{name}.inertia_{one}{two}',
+                payload.inertia.tensor['xyz'.index(one), 'xyz'.index(two)], 'kg m2',
+                NOT_NEGATIVE if one == two else ANY)
     for axis, value in zip('xyz', model.gravity, strict=True):
         add(f'gravity.{axis}', value, 'm/s2', ANY)
     return {path: one for path, one in found.items() if path not in ambiguous}
@@ -164,6 +171,18 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
         wanted.setdefault(owner, {})[what] = number
     if not wanted:
         return model
+    found = recomposed_with(model, wanted)
+    for name in set(wanted) & set(found.payloads):
+        fault = inertia_fault(found.payloads[name].inertia.tensor)
+        if fault:
+            raise DynamicsError(f'parameters of payload {name}: {fault}')
+    return found
+
+
+def recomposed_with(model: Model, wanted: Mapping[str, Mapping[str, float]]) -> Model:
+    """with_parameters, by owner and quantity; nothing is checked, so that inertias may be none
+    that a body can have."""
+    known = model_parameters(model)
     before = {path.rpartition('.')[::2]: one.value for path, one in known.items()}
     beams = dict(model.assembly.beams)
     links = tuple(_changed_link(link, wanted[link.name], before, beams)
@@ -253,5 +272,8 @@ def _changed_payload(payload: AttachedPayload, values: Mapping[str, float]) -> A
     mass = values.get('mass', inertia.mass)
     centre = np.array([values.get(f'centre_{axis}', now)
                        for axis, now in zip('xyz', inertia.centre, strict=True)])
-    return replace(payload, inertia=replace(inertia, mass=mass, centre=centre,
-                                            tensor=mass / inertia.mass * inertia.tensor))
+    tensor = mass / inertia.mass * inertia.tensor
+    for one, two in MOMENTS:
+        i, j = 'xyz'.index(one), 'xyz'.index(two)
+        tensor[i, j] = tensor[j, i] = values.get(f'inertia_{one}{two}', tensor[i, j])
+    return replace(payload, inertia=replace(inertia, mass=mass, centre=centre, tensor=tensor))

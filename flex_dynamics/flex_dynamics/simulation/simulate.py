@@ -86,7 +86,7 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
              servo: Servo | None = None, step: float = 1e-3, output_step: float | None = None,
              wrenches: Loads | None = None, event: Event | None = None,
              method: str = 'midpoint', tolerance: float = 1e-9,
-             progress: bool | None = None) -> SimulationResult:
+             progress: bool | None = None, balance: bool = True) -> SimulationResult:
     """Integrate the motion of a model, without ROS.
 
     Parameters
@@ -117,6 +117,9 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
         Relative error of a step of 'adaptive'.
     progress : bool, optional
         A line on the terminal for long runs; by default only where there is a terminal.
+    balance : bool
+        Whether 'midpoint' keeps the balance of energy and momentum (see Simulation); Rollout
+        differentiates either.
 
     Returns
     -------
@@ -150,7 +153,8 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
     if event is not None:
         event = _checked_event(event)
     report = _Progress(count, None if progress is None else checks.flag(progress, 'progress'))
-    stepper = (_midpoint(run, step, inner) if method == 'midpoint'
+    balance = checks.flag(balance, 'balance')
+    stepper = (_midpoint(run, step, inner, balance) if method == 'midpoint'
                else _adaptive(run, tolerance))
     before = 0.0 if event is None else event(0.0, run.q[0], run.v[0])
     for k in range(1, count + 1):
@@ -238,11 +242,12 @@ class _Run:
                                 self.v[:count], self.tau[:count], event_time)
 
 
-def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
+def _midpoint(run: _Run, step: float, inner: int, balance: bool) -> Callable[[int], None]:
     servo, joints = run.servo, run.model.n_joints
     gains = (np.zeros(joints), np.zeros(joints)) if servo is None else run.gains(servo)
     plant = Plant(run.model, step, inner, Drives(*gains), run.q[0, :joints], deflected=False,
                   stops=False, limits=False, tolerance=SWEEP_TOLERANCE)
+    plant.simulation.balance = balance
     plant.simulation.set_state(run.q[0], run.v[0])
     plant.simulation.set_loads(run.wrenches)
     # No key can interrupt a period.

@@ -23,7 +23,7 @@ from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
 from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, AtFirstCall
 from flex_dynamics.kernels.base.layout import DOF, PARENT, PINNED, Q
-from flex_dynamics.kernels.stepping.base_momentum import LEDGER
+from flex_dynamics.kernels.stepping.base_momentum import AHEAD, LEDGER
 from flex_dynamics.kernels.stepping.coupled_step import make_coupled
 from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
 from flex_dynamics.kernels.stepping.running_state import RunArrays, make_state
@@ -198,6 +198,16 @@ class Simulation:
         return self._data.handle
 
     @property
+    def acceleration(self) -> Array:
+        """Accelerations (n,) in the middle of the last step, a copy."""
+        return self._a.copy()
+
+    @property
+    def energy_ahead(self) -> float:
+        """Energy, J, by which the motion is ahead of its balance, for later steps to take off."""
+        return float(self._ledger[AHEAD])
+
+    @property
     def amplitude_limits(self) -> Array:
         """Amplitudes (n,) beyond which the motion counts as diverged; infinite for joints."""
         return self._reach
@@ -230,9 +240,12 @@ class Simulation:
             self.count_steps(part, 0, sweeps)
             steps -= part
 
-    def restart(self, q: Array, v: Array, a: Array) -> None:
-        """Go on from positions, speeds and accelerations (n,) of an earlier step."""
+    def restart(self, q: Array, v: Array, a: Array, energy_ahead: float | None = None) -> None:
+        """Go on from positions, speeds and accelerations (n,) of an earlier step, and from its
+        energy_ahead, J, if that is given."""
         q, v = checks.state(self.model, q, v)
+        if energy_ahead is not None:
+            self._ledger[AHEAD] = checks.number(energy_ahead, 'energy_ahead', 'an energy in J')
         self._a[:] = self.model.finite_vector(a, 'a', self.model.n)
         self.q[:], self.v[:] = q, v
 

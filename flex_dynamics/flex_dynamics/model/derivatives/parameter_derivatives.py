@@ -39,10 +39,11 @@ from flex_dynamics.model.parameters import (
     ModelParameter,
     checked_path,
     model_parameters,
+    recomposed_with,
     with_parameters,
 )
 
-SHIFT = 0.5              # m or m/s2, of parameters that may have any sign
+SHIFT = {'m': 0.5, 'm/s2': 0.5, 'kg m2': 1e-3}      # of parameters that may have any sign
 MASSLESS = ('stiffness', 'damping', 'friction', 'bending_stiffness_y', 'bending_stiffness_z',
             'twist_stiffness')
 
@@ -98,15 +99,33 @@ class ParameterDerivatives:
         """Derivatives (n, k) of what Model.inverse_dynamics gives, by the parameters."""
         q, v = checks.state(self._model, q, v)
         a = self._model.finite_vector(a, 'a', self._model.n)
+        columns = self.inertial_force(q, v, a)
+        for column, slope in zip(columns.T, self._slopes, strict=True):
+            column += slope.stiffness @ q + slope.damping @ v
+            if slope.coulomb.any():
+                column += _friction(self._model, slope.coulomb, v)
+        return columns
+
+    def inertial_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Derivatives (n, k) of M a + C v + g, by the parameters."""
+        q, v = checks.state(self._model, q, v)
+        a = self._model.finite_vector(a, 'a', self._model.n)
         columns = np.zeros((self._model.n, len(self._slopes)))
         for column, slope in zip(columns.T, self._slopes, strict=True):
             if slope.moves_mass:
                 column += (_inertial(slope.above, q, v, a)
                            - _inertial(slope.below, q, v, a)) / slope.span
-            column += slope.stiffness @ q + slope.damping @ v
-            if slope.coulomb.any():
-                column += _friction(self._model, slope.coulomb, v)
         return columns
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """Derivatives (k,) of the kinetic and of the gravity energy, by the parameters."""
+        kinetic, gravity = np.zeros(len(self._slopes)), np.zeros(len(self._slopes))
+        for k, slope in enumerate(self._slopes):
+            if slope.moves_mass:
+                above, below = slope.above.energy(q, v), slope.below.energy(q, v)
+                kinetic[k] = (above[0] - below[0]) / slope.span
+                gravity[k] = (above[2] - below[2]) / slope.span
+        return kinetic, gravity
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
                          wrenches: Loads | None = None) -> Array:
@@ -131,16 +150,17 @@ def _inertial(model: Model, q: Array, v: Array, a: Array) -> Array:
 
 def _slope(model: Model, parameter: ModelParameter) -> _Slope:
     value, what = parameter.value, parameter.path.rpartition('.')[2]
-    low, high = value - SHIFT, value + SHIFT
+    shift = SHIFT.get(parameter.unit, 0.0)
+    low, high = value - shift, value + shift
     if parameter.allowed == POSITIVE or (parameter.allowed == NOT_NEGATIVE and value > 0.0):
         low, high = 0.5 * value, 1.5 * value
     elif parameter.allowed == NOT_NEGATIVE:
         low, high = 0.0, 1.0         # linear: one side does
-    below, above = (with_parameters(model, {parameter.path: end}) for end in (low, high))
+    owner = parameter.path.rpartition('.')[0]
+    below, above = (recomposed_with(model, {owner: {what: end}}) for end in (low, high))
     span = high - low
     stiffness = (above.stiffness_matrix() - below.stiffness_matrix()) / span
     damping = (above.damping_matrix() - below.damping_matrix()) / span
-    owner = parameter.path.rpartition('.')[0]
     if not (what == 'damping' or owner == 'gravity' or owner in model.payloads):
         _set_modal_damping(model, parameter, low, high, stiffness, damping)
     bodies = above.assembly.packed.body - below.assembly.packed.body

@@ -18,9 +18,9 @@ import numpy as np
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.kernels.base.layout import COULOMB, DOF, FRICTION_SPEED, PINNED, RATIO, Q
-from flex_dynamics.kernels.derivatives.frame_derivatives import jacobian_derivative
 from flex_dynamics.model.backends.base import NO_FORCE
 from flex_dynamics.model.constraints import linearization as constrained
+from flex_dynamics.model.derivatives.frames import jacobian_slope, load_slope
 from flex_dynamics.model.derivatives.solving import solve_mass
 from flex_dynamics.model.loads import Loads, generalised_force, point_wrenches
 from flex_dynamics.model.places import place
@@ -126,23 +126,10 @@ def friction_slope(model: Model, v: Array) -> Array:
     return slope
 
 
-def load_slope(model: Model, q: Array, loads: Loads, data: Data) -> Array:
-    """d(sum of J'w)/dq (n, n) of loads that keep their world axes."""
-    slope = np.zeros((model.n, model.n))
-    for load in point_wrenches(model, loads):
-        wrench = np.concatenate((load.force, load.moment))
-        slope += np.tensordot(wrench, jacobian(model, q, load.frame, load.x, data), 1)
-    return slope
-
-
 def jacobian(model: Model, q: ArrayLike, frame: str, x: float | None, data: Data) -> Array:
     """(6, n, n): [:, m, j] is the derivative of the Jacobian's column m by q_j."""
     q = checks.position(model, q)
-    node, section, offset = place(model.assembly, frame, x, data)
-    slope, work = np.empty((6, model.n, model.n)), data.derivatives
-    jacobian_derivative(*model.assembly.arrays, data.work, q, node, section, offset,
-                        *data.frame_work, work.columns, work.places, slope)
-    return slope
+    return jacobian_slope(q, *place(model.assembly, frame, x, data), data)
 
 
 def pose(model: Model, q: ArrayLike, frame: str, x: float | None, data: Data) -> Array:
