@@ -14,6 +14,8 @@ import pytest
 
 from flex_control import MinimumJerk, Shaped, Shaper, make_controller
 from flex_control.commanded_joints import commanded_places
+from flex_control.design.rest_model import rest_model
+from flex_control.incremental import finish
 from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader
 from flex_control.reference.constrained_reference import ConstrainedReference
 from flex_control.trajectories import MotionLimits, Reference
@@ -88,6 +90,47 @@ def test_shaped_motion_settles_without_vibration(crane, name):
         assert not result.effort[:, passive].any()
         left.append(result.vibration(motion.end, motion.end + 0.6))
     assert left[1] < 0.2 * left[0]
+
+
+@pytest.fixture(scope='module')
+def lifts(crane):
+    """A fast lift under each of these controllers."""
+    motion = MinimumJerk(at(crane, 0.0), at(crane, 0.2), 0.6)
+    made = {name: make_controller(name, crane) for name in ('pd', 'lqr', 'lqg')}
+    return made, {name: run_trial(one, motion, 2.1, tip='load', period=2e-3, step=1e-3)
+                  for name, one in made.items()}
+
+
+def test_lqr_damps_what_pd_leaves(crane, lifts):
+    left = {name: one.vibration(1.1, 2.1) for name, one in lifts[1].items()}
+    assert left['lqr'] < 0.1 * left['pd']
+    passive = np.setdiff1d(range(crane.n_joints), commanded_places(crane))
+    for one in lifts[1].values():
+        assert not one.effort[:, passive].any()
+        assert np.abs(one.joint_error()[-1]).max() < 2e-3
+
+
+def test_the_estimate_stays_on_the_constraints_and_follows(crane, lifts):
+    estimator, truth = lifts[0]['lqg'].estimator, lifts[1]['lqg']
+    assert np.abs(crane.constraint_error(estimator.q)).max() < 1e-8
+    assert np.abs(crane.constraint_jacobian(estimator.q) @ estimator.v).max() < 1e-12
+    tip = crane.pose(truth.q[-1], 'load')[:3, 3]
+    assert np.linalg.norm(crane.pose(estimator.q, 'load')[:3, 3] - tip) < 2e-3
+
+
+def test_the_linear_model_has_the_freedoms_of_the_constraints(crane):
+    q, tau = crane.statics(at(crane, 0.1))
+    none = np.zeros(crane.n_joints)
+    rest = finish(rest_model(crane, q, none, none))
+    freedom = crane.constraint_independence(q).freedom
+    assert rest.shapes.shape == (crane.n, freedom)
+    assert np.abs(crane.constraint_jacobian(rest.q) @ rest.shapes).max() < 1e-9
+    assert np.abs(rest.shapes.T @ rest.M @ rest.shapes - np.eye(freedom)).max() < 1e-9
+    # a displacement along the softest elastic shape accelerates back as its square says
+    shape, still = rest.shapes[:, 1], np.zeros(crane.n)
+    there = crane.close(q + 1e-5 * shape).q
+    back = crane.forward_dynamics(there, still, tau) - crane.forward_dynamics(q, still, tau)
+    assert shape @ rest.M @ back == pytest.approx(-1e-5 * rest.squares[1], rel=1e-3)
 
 
 def test_passive_joints_take_no_motion(crane):

@@ -184,6 +184,9 @@ def filter_model(model: Model, sensors: Sensors, rest: RestModel, noise: FilterN
         allowed = np.eye(2 * n + 3)
         allowed[:2 * n, :2 * n] = to_fixed @ to_own
     slope_q, slope_v = -inverse @ rest.K, -inverse @ rest.D
+    if allowed is not None:       # of motions that the constraints allow, as F has them
+        along = rest.shapes @ rest.projection
+        slope_q, slope_v = slope_q @ along, slope_v @ along
     made = FilterModel(rest, period, to_scaled, from_scaled, F, 0.5 * (Q + Q.T), held,
                        _follow(model, rest), slope_q, slope_v, inverse, inverse @ rest.B, by_push,
                        {}, allowed)

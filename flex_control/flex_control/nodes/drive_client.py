@@ -21,7 +21,8 @@ from rclpy.parameter import Parameter
 from rclpy.task import Future
 
 from flex_control import Controller
-from flex_dynamics import Model, largest_joint_inertia
+from flex_control.design.gains import joint_inertia
+from flex_dynamics import Model
 from flex_ros.parameters import NodeError, declare
 
 DriveGains = tuple[np.ndarray, np.ndarray]      # stiffness and damping, each (n_joints,)
@@ -172,5 +173,5 @@ def declare_drives(node: Node, model: Model) -> DriveGains:
     bandwidth = declare(node, 'drive.bandwidth', 0.0, "rad/s; where drive.damping is zero: this "
                         "times the joint's largest inertia", lower=0.0, upper=1e4, fixed=True)
     if not damping.any():
-        damping = bandwidth * largest_joint_inertia(model)
+        damping = bandwidth * joint_inertia(model)
     return stiffness, damping
