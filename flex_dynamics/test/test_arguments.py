@@ -161,6 +161,7 @@ KINDS = {
     'step': lambda m: (0.01, positive()),
     'output_step': lambda m: (0.01, positive({'odd': 0.015, 'less': 5e-4})),
     'tolerance': lambda m: (1e-6, positive({'below rounding': 1e-20})),
+    'energy_ahead': lambda m: (None, NOT_NUMBERS),
     'time': lambda m: (0.0, NOT_NUMBERS), 't': lambda m: (0.0, NOT_NUMBERS),
     'steps': lambda m: (1, NOT_WHOLE), 'sweeps': lambda m: (1, NOT_WHOLE),
     'status': lambda m: (0, {**NOT_WHOLE, 'below zero': -5}),

@@ -47,7 +47,8 @@ from flex_dynamics.model.composition import recomposed
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 from flex_dynamics.papers.eigenvectors import inertia_fault
 
-MOMENTS = ('xx', 'yy', 'zz', 'xy', 'xz', 'yz')      # of a tensor, by axes
+# Of a tensor, by axes
+MOMENTS = (('x', 'x'), ('y', 'y'), ('z', 'z'), ('x', 'y'), ('x', 'z'), ('y', 'z'))
 POSITIVE, NOT_NEGATIVE, ANY = 'a positive number', 'zero or a positive number', 'a number'
 
 

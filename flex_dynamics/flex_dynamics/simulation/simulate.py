@@ -145,10 +145,7 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
         raise DynamicsError(f'tolerance: expected at least {LEAST_TOLERANCE:g}, which rounding '
                             f'leaves, found {tolerance:g}')
     if servo is not None:
-        checks.instance(servo, 'servo', Servo, 'Servo(stiffness, damping, target) gives one')
-        if not callable(servo.target):
-            raise DynamicsError('servo: expected a function of time as target, found '
-                                f'{checks.shown(servo.target)}; lambda t: target is one')
+        check_servo(servo)
     run = _Run(model, q, v, tau, servo, wrenches, count, output_step)
     if event is not None:
         event = _checked_event(event)
@@ -167,6 +164,14 @@ def simulate(model: Model, duration: float, q: ArrayLike | None = None,
                 return run.result(k + 1, at)
             before = now
     return run.result(count + 1, None)
+
+
+def check_servo(servo: Servo) -> None:
+    """DynamicsError if it is none, or its target no function."""
+    checks.instance(servo, 'servo', Servo, 'Servo(stiffness, damping, target) gives one')
+    if not callable(servo.target):
+        raise DynamicsError('servo: expected a function of time as target, found '
+                            f'{checks.shown(servo.target)}; lambda t: target is one')
 
 
 def whole_multiple(time: float, name: str, unit: float, of: str) -> int:

@@ -244,9 +244,10 @@ class Simulation:
         """Go on from positions, speeds and accelerations (n,) of an earlier step, and from its
         energy_ahead, J, if that is given."""
         q, v = checks.state(self.model, q, v)
+        a = self.model.finite_vector(a, 'a', self.model.n)
         if energy_ahead is not None:
             self._ledger[AHEAD] = checks.number(energy_ahead, 'energy_ahead', 'an energy in J')
-        self._a[:] = self.model.finite_vector(a, 'a', self.model.n)
+        self._a[:] = a
         self.q[:], self.v[:] = q, v
 
     def stop_at_failure(self, tau: Array, steps: int, status: int) -> None:

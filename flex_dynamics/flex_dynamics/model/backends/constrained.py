@@ -14,11 +14,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.kernels.base.finite import BAD_INPUT
-from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, AtFirstCall
 from flex_dynamics.kernels.base.layout import PARENT
 from flex_dynamics.kernels.constraints.constrained_dynamics import constrained_accelerations
 from flex_dynamics.kernels.constraints.constraint_arrays import (
@@ -26,12 +27,21 @@ from flex_dynamics.kernels.constraints.constraint_arrays import (
     constraint_addresses,
 )
 from flex_dynamics.kernels.constraints.constraint_rows import constraint_terms
+from flex_dynamics.kernels.derivatives.constraint_derivatives import (
+    CHANGES,
+    END_WIDTH,
+    PULL,
+    constraint_derivatives,
+)
 from flex_dynamics.model.backends.base import NO_FORCE, Backend
 from flex_dynamics.model.backends.recursive import RecursiveBackend
 from flex_dynamics.model.data import Data
 
 CONSTRAINED_DYNAMICS = AtFirstCall(constrained_accelerations, HANDLE, HANDLE, *5 * [NUMBERS])
 CONSTRAINT_TERMS = AtFirstCall(constraint_terms, HANDLE, HANDLE, NUMBERS, NUMBERS)
+CONSTRAINT_DERIVATIVES = AtFirstCall(constraint_derivatives, HANDLE, HANDLE, *5 * [NUMBERS],
+                                     MATRIX, MATRIX, types.Array(types.float64, 3, 'C'),
+                                     *3 * [MATRIX])
 
 
 class ConstraintWork(NamedTuple):
@@ -51,6 +61,17 @@ class Solved(NamedTuple):
     lines: Array
     rank: int
     order: Array
+
+
+class ConstraintSlopes(NamedTuple):
+    """Derivatives of A a + A_rate v by q and by v (m, n), and of A'l by q (n, n) but for what the
+    change of the ends' own Jacobians does: pulls (ends, 6), force and moment on each, are for it.
+    """
+
+    by_q: Array
+    by_v: Array
+    force: Array
+    pulls: Array
 
 
 class ConstrainedBackend(RecursiveBackend):
@@ -83,6 +104,17 @@ class ConstrainedBackend(RecursiveBackend):
         work: ConstraintWork = data.backend_scratch
         CONSTRAINT_TERMS.call(data.handle, work.handle, q, v)
         return work.arrays
+
+    def slopes(self, q: Array, v: Array, a: Array, multipliers: Array,
+               data: Data) -> ConstraintSlopes:
+        """What constraints add to derivatives at accelerations a (n,) and multipliers (m,)."""
+        work: ConstraintWork = data.backend_scratch
+        n, ends, m = self._n, len(work.arrays.end_nodes), len(multipliers)
+        motion, second = np.empty((ends, END_WIDTH)), np.empty((ends, 6, n))
+        found = np.empty((m, n)), np.empty((m, n)), np.empty((n, n))
+        CONSTRAINT_DERIVATIVES.call(data.handle, work.handle, data.derivatives.space, q, v, a,
+                                    multipliers, np.empty((CHANGES, 4)), motion, second, *found)
+        return ConstraintSlopes(*found, motion[:, PULL:PULL + 6])
 
     def forward_dynamics(self, q: Array, v: Array, tau: Array,
                          external: Array, data: Data) -> Array:

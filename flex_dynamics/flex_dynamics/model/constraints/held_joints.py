@@ -17,14 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from flex_description.math import derivative
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST, LARGEST_POSITION
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base import layout
 from flex_dynamics.model.constraints.closing import close
+from flex_dynamics.model.constraints.linearization import constrained_slopes
 from flex_dynamics.model.constraints.terms import terms
+from flex_dynamics.model.derivatives.frames import load_slope
 from flex_dynamics.model.loads import Loads, generalised_force, point_wrenches
 
 if TYPE_CHECKING:
@@ -111,12 +112,12 @@ def statics(model: Model, q_joints: ArrayLike, wrenches: Loads | None, held: Ite
 
     scale = 1.0 / np.sqrt(np.diag(model.mass_matrix(q, data)) + np.diag(model.stiffness_matrix()))
     for _ in range(MOST_STEPS):
-        def moved(part: Array) -> Array:
-            full = q.copy()
-            full[free] = part
-            return residual(full)
-
-        slope = derivative(moved, q[free], 1e-4)
+        slope = (model.backend.force_derivatives(q, zero, zero, data)[0]
+                 + model.stiffness_matrix())[:, free]
+        if loads is not None:
+            slope -= load_slope(model, q, loads, data)[:, free]
+        if len(multipliers):
+            slope -= constrained_slopes(model, q, zero, zero, multipliers, data)[0][:, free]
         arrays = terms(model, q, zero, data)
         A, error = arrays.A.copy(), np.where(holonomic, arrays.error, 0.0)
         matrix = np.block([[slope, -A.T, -inputs],

@@ -11,9 +11,8 @@
 """Linear models of constrained motion about any state.
 
 With I = M a + C v + g and the multipliers l, accelerations obey I - A'l + K q + D v + friction(v)
-= B tau and A a + A_rate v = 0. Both are differentiated at constant a and l: what the tree has by
-kernels/derivatives, and A by the stencils of backends/stencils.py. Then one solution with M and A
-gives da.
+= B tau and A a + A_rate v = 0. Both are differentiated at constant a and l by the kernels of
+kernels/derivatives. Then one solution with M and A gives da.
 """
 from __future__ import annotations
 
@@ -22,9 +21,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flex_dynamics.arrays import Array
-from flex_dynamics.model.backends.stencils import STEP, WEIGHTS, turns
+from flex_dynamics.model.backends.base import NO_FORCE
+from flex_dynamics.model.backends.constrained import ConstrainedBackend
 from flex_dynamics.model.constraints.reactions import solve
-from flex_dynamics.model.constraints.terms import terms
+from flex_dynamics.model.derivatives.frames import jacobian_slope
 from flex_dynamics.model.loads import Loads
 
 if TYPE_CHECKING:
@@ -36,37 +36,27 @@ def solve_slopes(model: Model, q: Array, v: Array, tau: Array, wrenches: Loads |
                  mass: Array, right: Array, data: Data) -> Array:
     """Derivatives of accelerations (n, 2n + n_joints) from those of the tree's forces, `right`,
     to which what constraints add comes here."""
-    n = model.n
-    slopes = constrained_slopes(model, q, v, tau, wrenches, STEP / turns(model.assembly), data)
-    right[:, :n] -= slopes[0]
-    rows = np.hstack((-slopes[1], -slopes[2], np.zeros((len(slopes[1]), model.n_joints))))
+    found = solve(model, q, v, tau, wrenches, data)[0]
+    force, by_q, by_v = constrained_slopes(model, q, v, found.acceleration, found.multipliers,
+                                           data)
+    right[:, :model.n] += force
+    rows = np.hstack((-by_q, -by_v, np.zeros((len(by_q), model.n_joints))))
     return solve_constrained(mass, model.constraint_jacobian(q, data), right, rows)
 
 
-def constrained_slopes(model: Model, q: Array, v: Array, tau: Array, wrenches: Loads | None,
-                       steps: Array, data: Data) -> tuple[Array, Array, Array]:
-    """What constraints add: d(-A'l)/dq (n, n), and d(A a + A_rate v) by q and by v (m, n)."""
-    found = solve(model, q, v, tau, wrenches, data)[0]
-    a, multipliers = found.acceleration, found.multipliers
-    m, n = len(multipliers), model.n
-    force, by_position, by_speed = np.zeros((n, n)), np.zeros((m, n)), np.zeros((m, n))
-    moved = q.copy()
-    for j, step in enumerate(steps):
-        for k, weight in enumerate(WEIGHTS, 1):
-            for sign in (1.0, -1.0):
-                moved[j] = q[j] + sign * k * step
-                arrays = terms(model, moved, v, data)
-                share = sign * weight / step
-                force[:, j] -= share * (arrays.A.T @ multipliers)
-                by_position[:, j] += share * (arrays.A @ a + arrays.A_rate @ v)
-        moved[j] = q[j]
-    size = max(1.0, float(np.abs(v).max(initial=0.0)))
-    for j in range(n):
-        for sign in (1.0, -1.0):
-            speed = v.copy()
-            speed[j] += sign * size
-            by_speed[:, j] += sign * (terms(model, q, speed, data).A_rate @ speed) / (2.0 * size)
-    return force, by_position, by_speed
+def constrained_slopes(model: Model, q: Array, v: Array, a: Array, multipliers: Array,
+                       data: Data) -> tuple[Array, Array, Array]:
+    """Derivatives of A'l by q (n, n), and of A a + A_rate v by q and by v (m, n)."""
+    backend = model.backend
+    assert isinstance(backend, ConstrainedBackend)
+    slopes = backend.slopes(q, v, a, multipliers, data)
+    ends, offset = data.backend_scratch.arrays, np.eye(4)
+    for node, pose, pull in zip(ends.end_nodes, ends.end_poses, slopes.pulls, strict=True):
+        if node >= 0 and pull.any():
+            offset[:3, 3] = pose[9:]
+            slopes.force[:] += np.tensordot(
+                pull, jacobian_slope(q, int(node), NO_FORCE, offset, data), 1)
+    return slopes.force, slopes.by_q, slopes.by_v
 
 
 def solve_constrained(mass: Array, A: Array, force: Array, rows: Array) -> Array:

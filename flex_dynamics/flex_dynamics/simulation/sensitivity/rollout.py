@@ -45,7 +45,7 @@ from flex_dynamics.model.derivatives.parameter_derivatives import ParameterDeriv
 from flex_dynamics.model.derivatives.state_derivatives import friction_slope
 from flex_dynamics.model.loads import Loads, point_wrenches
 from flex_dynamics.model.model import MODEL_ADVICE, Model
-from flex_dynamics.simulation.simulate import Servo
+from flex_dynamics.simulation.simulate import Servo, check_servo
 from flex_dynamics.simulation.simulation import Simulation
 
 TOLERANCE = 1e-13        # of the sweeps: a step is then the same from every guess
@@ -90,9 +90,9 @@ class _Servo:
         self.stiffness, self.damping = np.zeros((n, n)), np.zeros((n, n))
         if servo is None:
             return
-        checks.instance(servo, 'servo', Servo, 'Servo(stiffness, damping, target) gives one')
-        self._gains = tuple(model.finite_vector(gain, name, joints) for gain, name in (
-            (servo.stiffness, 'stiffness'), (servo.damping, 'damping')))
+        check_servo(servo)
+        self._gains = (model.finite_vector(servo.stiffness, 'stiffness', joints),
+                       model.finite_vector(servo.damping, 'damping', joints))
         # What the motor sees of each joint is the transpose of how it acts.
         inputs = model.input_matrix()
         self.stiffness, self.damping = ((inputs * gain) @ inputs.T for gain in self._gains)
@@ -100,7 +100,8 @@ class _Servo:
     def set_target(self, run: Simulation, k: int) -> None:
         """The target of step k, that in its middle."""
         if self._servo is not None:
-            run.set_servo(*self._gains, *self._servo.at((k + 0.5) * run.step))
+            target, rate = self._servo.at((k + 0.5) * run.step)
+            run.set_servo(*self._gains, target, rate)
 
 
 class Rollout:
