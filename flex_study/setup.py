@@ -30,6 +30,7 @@ setup(
         'test': ['pytest'],  # colcon test runs what it finds here
         # no rosdep keys; the error of a missing one names the command that installs them
         'cluster': ['dask', 'distributed', 'xarray', 'zarr'],
+        'gymnasium': ['gymnasium'],
     },
     zip_safe=False,
     entry_points={

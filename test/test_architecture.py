@@ -41,7 +41,7 @@ LAYERS = {
         ('shown_text',), ('geometry',), ('rviz', 'report'), ('browser',), ('nodes',)],
     'flex_study': [
         ('errors',), ('sampling', 'measures'), ('study',), ('runs',), ('store', 'estimate'),
-        ('cluster', 'report', 'gym'), ('commands',)],
+        ('cluster', 'report', 'environments'), ('commands',)],
 }
 # Underscore names of rclpy, rosidl, xacro, numba and sympy, for which there is no public way.
 FOREIGN = {

@@ -22,6 +22,7 @@ import derivatives
 import growth
 import memory
 import ros_graph
+import study_capacity
 import symbolic
 import tip_tracking
 from report import Report
@@ -34,6 +35,7 @@ PARTS = {
     'growth': lambda report: growth.measure(report, RESULTS),
     'memory': memory.measure,
     'batches': batches.measure,
+    'study_capacity': study_capacity.measure,
     'ros': ros_graph.measure,
     'constraints': constraints.measure,
     'symbolic': symbolic.measure,

@@ -269,7 +269,9 @@ class _Worker:
             q = np.zeros(model.n) if batch.q is None else at_run(batch.q, run)
         plant.commands.reset()
         plant.simulation.time, plant.saturated = 0.0, 0
-        plant.simulation.set_loads(batch.loads(run))
+        loads = batch.loads(run)
+        if loads is not None or plant.simulation.loads is not None:      # it costs 100 us
+            plant.simulation.set_loads(loads)
         plant.simulation.set_state(q, np.zeros(model.n) if batch.v is None
                                    else at_run(batch.v, run))
         control = at_run(batch.schedules, run) if batch.schedules else None
