@@ -22,7 +22,7 @@ from setup_steps import ROOT, STATE, SetupError, digest, run, step, together
 BARE = ROOT / 'bare'
 VENV = ROOT / '.venv'
 PYTHON_PACKAGES = ('flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
-                   'flex_study', 'flex_bringup')
+                   'flex_identification', 'flex_study', 'flex_bringup')
 KERNEL_PACKAGES = ('flex_description', 'flex_dynamics', 'flex_control')
 LACKING = ('tf2_msgs', 'control_msgs', 'simulation_interfaces')
 MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parser_py', 'xacro',

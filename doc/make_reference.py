@@ -26,7 +26,7 @@ from rclpy.parameter import parameter_value_to_python
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / 'doc' / 'reference'
 LIBRARIES = ('flex_description', 'flex_dynamics', 'flex_dynamics.symbolic', 'flex_control',
-             'flex_viz', 'flex_study')
+             'flex_viz', 'flex_identification', 'flex_study')
 # Package, executable, name of the node, and its arguments beside the robot.
 ROBOT = ('-p', 'robot:=cibicik_arm')
 NODES = (

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ['flex_msgs', 'flex_description', 'flex_ros', 'flex_dynamics', 'flex_control',
-            'flex_viz', 'flex_study', 'flex_bringup']
+            'flex_viz', 'flex_identification', 'flex_study', 'flex_bringup']
 LIBRARIES = [name for name in PACKAGES if name != 'flex_msgs']
 # Folders and modules of a package from the bottom up; those in one line may use each other.
 LAYERS = {
@@ -39,6 +39,9 @@ LAYERS = {
         ('batch',), ('nodes',)],
     'flex_viz': [
         ('shown_text',), ('geometry',), ('rviz', 'report'), ('browser',), ('nodes',)],
+    'flex_identification': [
+        ('errors',), ('data',), ('unknowns',), ('prediction',), ('fit',), ('writing',),
+        ('commands',)],
     'flex_study': [
         ('errors',), ('sampling', 'measures'), ('study',), ('runs',), ('store', 'estimate'),
         ('cluster', 'report', 'environments'), ('commands',)],
@@ -52,7 +55,7 @@ FOREIGN = {
 PUBLIC = {
     'flex_description': ('math', 'shapes', 'suggestion', 'commands', 'lumping', 'visuals'),
     'flex_dynamics': ('symbolic', 'ros', 'arrays', 'simulation', 'papers', 'checks'),
-    'flex_control': (), 'flex_viz': (), 'flex_study': (),
+    'flex_control': (), 'flex_viz': (), 'flex_identification': (), 'flex_study': (),
 }
 COMPILED = 'flex_control'      # has kernels that call those of flex_dynamics
 MOST_FILES = 15

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARIES = ['flex_description', 'flex_dynamics', 'flex_control', 'flex_viz', 'flex_study']
+LIBRARIES = ['flex_description', 'flex_dynamics', 'flex_control', 'flex_viz',
+             'flex_identification', 'flex_study']
 ROS = ('rclpy', 'rosidl', 'ament', 'launch', 'rcl_interfaces', 'builtin_interfaces', 'tf2',
        'std_srvs', 'simulation_interfaces')
 

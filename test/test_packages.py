@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ['flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
-          'flex_study', 'flex_bringup']
+          'flex_identification', 'flex_study', 'flex_bringup']
 ORDER = ['flex_msgs', *PYTHON]
 VERSION = '0.1.0'
 # Keys of modules that have another name.
