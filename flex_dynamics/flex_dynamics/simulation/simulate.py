@@ -241,7 +241,7 @@ class _Run:
 def _midpoint(run: _Run, step: float, inner: int) -> Callable[[int], None]:
     servo, joints = run.servo, run.model.n_joints
     gains = (np.zeros(joints), np.zeros(joints)) if servo is None else run.gains(servo)
-    plant = Plant(run.model, step, inner, Drives(*gains), run.q[0, :joints], deflected=False,
+    plant = Plant(run.model, step, inner, Drives(*gains), run.q[0].copy(), deflected=False,
                   stops=False, limits=False, tolerance=SWEEP_TOLERANCE)
     plant.simulation.set_state(run.q[0], run.v[0])
     plant.simulation.set_loads(run.wrenches)
