@@ -28,4 +28,4 @@ def refuse_constraints(model: Model, what: str) -> None:
         one = model.robot.constraints[0]
         raise ControlError(f'{what}: expected a tree of links, found {type(one).__name__.lower()} '
                            f'{one.name!r} of robot {model.robot.name}; its equations have no '
-                           'loops, wheels and supports: use pd, pid or computed_torque')
+                           'loops, wheels and supports: use pd, pid, computed_torque, lqr or lqg')

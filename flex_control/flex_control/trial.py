@@ -109,8 +109,7 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
         start = trajectory.sample(0.0).position
     begin = np.asarray(start, dtype=float)
     at_rest = len(begin) == joints
-    robot = Plant(plant, step, inner, Drives(stiffness, damping), begin[:joints], at_rest,
-                  stops=False)
+    robot = Plant(plant, step, inner, Drives(stiffness, damping), begin, at_rest, stops=False)
     if not at_rest:
         robot.simulation.set_state(begin, np.zeros(plant.n))
     loop = ControlLoop(model, controller, trajectory)

@@ -117,7 +117,7 @@ def test_goals_terms_and_reactions_of_a_closed_loop(path):
     started = [subprocess.Popen(['ros2', 'run', *command, *common, *more], start_new_session=True)
                for command, more in (
                    (('flex_control', 'controlled_simulator'),
-                    ['-p', 'sync:=lockstep', '-p', 'controller:=pd', '-p', 'start_paused:=false']),
+                    ['-p', 'sync:=lockstep', '-p', 'controller:=pd']),
                    (('flex_dynamics', 'dynamics'), []))]
     try:
         client = ActionClient(graph.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
@@ -130,13 +130,13 @@ def test_goals_terms_and_reactions_of_a_closed_loop(path):
                 positions=[position], velocities=[0.0], time_from_start=Duration(sec=1))]
             sent = client.send_goal_async(goal)
             graph.until(sent.done, 'an answer to the goal')
-            if not sent.result().accepted:
-                return None
             result = sent.result().get_result_async()
             graph.until(result.done, 'the end of the goal')
             return result.result().result
 
-        assert go('rocker_joint', 0.3) is None      # the loop moves it
+        refused = go('rocker_joint', 0.3)
+        assert refused.error_code == FollowJointTrajectory.Result.INVALID_JOINTS
+        assert "'rocker_joint' is moved by the constraints" in refused.error_string
         assert go('crank_joint', 0.3).error_code == FollowJointTrajectory.Result.SUCCESSFUL
         graph.until(lambda: graph.heard['dynamics_terms']
                     and len(graph.heard['dynamics_terms'][-1].effort), 'terms with efforts')

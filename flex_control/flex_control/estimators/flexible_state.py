@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from flex_control.design.rest_model import RestModel, rest_model
-from flex_control.errors import ControlError
+from flex_control.errors import ControlError, refuse_constraints
 from flex_control.estimators.constraint_projection import ConstraintProjection
 from flex_control.estimators.filter_model import (
     FilterModel,
@@ -81,6 +81,8 @@ class FlexibleStateFilter:
 
     def __init__(self, model: Model, noise: FilterNoise | None = None,
                  period: float = 1e-3) -> None:
+        if not model.robot.constraints:
+            refuse_constraints(model, 'estimator')       # joints without motor in a tree
         self._projection = ConstraintProjection(model) if model.robot.constraints else None
         noise = noise or FilterNoise()
         # defaults that depend on the robot are found once, not at every pose

@@ -56,13 +56,14 @@ class Plant:
     """A simulation that moves by whole output periods and always has a good state.
 
     model: the robot. step (s) and steps: inner steps of a period, and how many. start_joints
-    (n_joints,): where it starts, with the links bent by gravity if `deflected`. stops: whether
-    joints meet a stiff stop at their limits. limits: whether drives keep to the limits of effort,
-    position and speed, and a base that floats or slides has no drive; without limits every joint
-    coordinate follows `commands`, as `simulate` needs it. tolerance: of the sweeps of a step (see
-    Simulation). holds_start: the drives hold the start pose until the first command. wrenches:
-    pushes from outside in the axes of their frames, (frame, x or None, force and moment (6,));
-    loads in world axes are those of `simulation.set_loads`.
+    (n_joints,): where it starts, with the links bent by gravity if `deflected`, else straight, or
+    positions (n,) of all coordinates. stops: whether joints meet a stiff stop at their limits.
+    limits: whether drives keep to the limits of effort, position and speed, and a base that floats
+    or slides has no drive; without limits every joint coordinate follows `commands`, as `simulate`
+    needs it. tolerance: of the sweeps of a step (see Simulation). holds_start: the drives hold the
+    start pose until the first command. wrenches: pushes from outside in the axes of their frames,
+    (frame, x or None, force and moment (6,)); loads in world axes are those of
+    `simulation.set_loads`.
 
     >>> plant = Plant(model, 0.001, 2, Drives(gains, dampings), start, deflected=True)
     >>> plant.commands.accept(['joint1'], effort=[5.0])
@@ -148,7 +149,7 @@ class Plant:
         else:
             efforts = np.zeros(model.n_joints)
         start = np.zeros(model.n)
-        start[:model.n_joints] = self._start_joints
+        start[:len(self._start_joints)] = self._start_joints
         return start, efforts
 
     def reset(self) -> None:

@@ -250,7 +250,7 @@ class _Run:
 def _midpoint(run: _Run, step: float, inner: int, balance: bool) -> Callable[[int], None]:
     servo, joints = run.servo, run.model.n_joints
     gains = (np.zeros(joints), np.zeros(joints)) if servo is None else run.gains(servo)
-    plant = Plant(run.model, step, inner, Drives(*gains), run.q[0, :joints], deflected=False,
+    plant = Plant(run.model, step, inner, Drives(*gains), run.q[0].copy(), deflected=False,
                   stops=False, limits=False, tolerance=SWEEP_TOLERANCE)
     plant.simulation.balance = balance
     plant.simulation.set_state(run.q[0], run.v[0])
