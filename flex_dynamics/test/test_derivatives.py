@@ -71,6 +71,29 @@ def test_inverse_dynamics(case):
         assert off(found, exact) < EXACT
 
 
+@pytest.mark.parametrize('seed', range(4))
+def test_random_robots(seed):
+    """Of all bases and two orders, with elastic joints, friction and a payload."""
+    base = ('fixed', 'floating', 'planar')[seed % 3]
+    robot = rough(random_robot(100 + seed, links=2, base=base))
+    model = Model(robot, ('second', 'first')[seed % 2]).with_payload(
+        'load', robot.links[-1].name, 0.8, (0.1, -0.05, 0.02), np.diag([0.01, 0.02, 0.015]))
+    witness, (q, v, a) = Witness(model), state(model, seed)
+    steps = complex_steps(witness.inverse_dynamics, q, v, a)
+    for found, exact in zip(model.inverse_dynamics_derivatives(q, v, a), steps, strict=True):
+        assert off(found, exact) < EXACT
+
+
+@pytest.mark.parametrize('basis', ('clamped-free', 'clamped-mass', 'pinned-pinned', 'polynomial'))
+def test_mode_bases(basis):
+    model = Model(beam_robot(f'basis="{basis}" bending_y="2" bending_z="1" twist="1"',
+                             joint='continuous'))
+    witness, (q, v, a) = Witness(model), state(model)
+    steps = complex_steps(witness.inverse_dynamics, q, v, a)
+    for found, exact in zip(model.inverse_dynamics_derivatives(q, v, a), steps, strict=True):
+        assert off(found, exact) < EXACT
+
+
 @pytest.mark.parametrize('case', CASES)
 def test_forward_dynamics_undoes_inverse_dynamics(case):
     """I(q, v, a(q, v, tau)) = B tau, differentiated."""

@@ -89,3 +89,12 @@ def test_taken_up_while_it_moves(robot):
     bare = Simulation(model, q=start)
     bare.advance(200)
     assert np.abs(bare.q - simulation.q).max() > 1e-5
+
+
+@pytest.mark.parametrize('order', ['first', 'second', 'linear'])
+def test_a_payload_in_the_frame_of_a_flexible_link_counts(order):
+    """About the joint, which is the origin of that frame: m r^2."""
+    model, q = Model(load_robot('lab_link'), order), np.zeros(6)
+    heavy = model.with_payload('load', 'link1', 2.0, (0.5, 0.1, 0.0))
+    gained = (heavy.mass_matrix(q) - model.mass_matrix(q))[0, 0]
+    assert gained == pytest.approx(2.0 * (0.5**2 + 0.1**2), rel=1e-9)

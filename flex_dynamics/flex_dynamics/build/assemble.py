@@ -113,6 +113,8 @@ def assemble(robot: Robot, order: str, payloads: Mapping[str, AttachedPayload] |
     tree = build_tree(robot)
     for payload in attached.values():
         node, section, offset = _locate(robot, tree, payload.frame, payload.x)
+        if section is None and node >= 0 and tree.nodes[node].beam is not None:
+            section = 0.0        # a beam's node has no body of its own: the root carries it
         if section is not None:
             node = tree.section(node, section)
         if node >= 0:
