@@ -1,11 +1,9 @@
 """Train a reach of a flexible link by augmented random search: a linear policy, in numpy."""
-import sys
-
 import numpy as np
 
 from flex_study.environments import Fleet, Reach
 
-SEED, DIRECTIONS, BEST, UPDATES = 1, 12, 6, int(sys.argv[1]) if sys.argv[1:] else 25
+SEED, DIRECTIONS, BEST, UPDATES = 1, 12, 6, 25
 NOISE, RATE = 0.3, 0.5
 fleet = Fleet('lab_link', Reach(0.6, way=0.6), 2 * DIRECTIONS, step=2e-3, period=0.04)
 joints = fleet.model.n_joints

@@ -204,6 +204,8 @@ def _arm(segments: int, step: float) -> tuple[object, object]:
 def mujoco_tips(segments: int, step: float) -> np.ndarray:
     """Tip positions (k, 3), m, every SAMPLE s."""
     import mujoco
+    # a step that is too long is a result; MuJoCo would write a file about it
+    mujoco.set_mju_user_warning(lambda text: None)
     arm, data = _arm(segments, step)
     data.ctrl[:] = TARGET
     tips = []

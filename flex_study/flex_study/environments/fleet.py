@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flex_control import make_controller
+from flex_control import PD
 from flex_description import load_robot
 from flex_dynamics import (
     DynamicsError,
@@ -123,7 +123,7 @@ class Fleet(Places):
         self.tip = tip or ('tool' if 'tool' in frames else model.robot.links[-1].name)
         self._poses = Poses(model, [(self.tip, None)])
         self._sensors = Sensors(model)
-        pd = make_controller('pd', model)
+        pd = PD(model)
         self._gains = np.array((pd.kp, pd.kd))
         self.q, self.v = np.tile(self._rest, (count, 1)), np.zeros((count, model.n))
         self._target = np.tile(self.start, (count, 1))

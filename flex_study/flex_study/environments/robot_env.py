@@ -11,7 +11,7 @@
 """One robot, or many at once, as gymnasium has them."""
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -41,7 +41,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):
     or (terminated) when the simulation diverges. info: tip_error (m), is_success (within 10 mm).
     """
 
-    metadata: ClassVar[Info] = {'render_modes': []}
+    metadata: Info = {'render_modes': []}      # noqa: RUF012  (as gymnasium declares it)
 
     def __init__(self, robot: str | Model = 'cibicik_arm', task: Task | str = 'reach',
                  render_mode: str | None = None, **given: Any) -> None:
@@ -72,7 +72,8 @@ class RobotVectorEnv(VectorEnv[Array, Array, Array]):
     ended is reset by the next step, which ignores its action (AutoresetMode.NEXT_STEP).
     """
 
-    metadata: ClassVar[Info] = {'render_modes': [], 'autoreset_mode': AutoresetMode.NEXT_STEP}
+    metadata: Info = {'render_modes': [],     # noqa: RUF012  (as gymnasium declares it)
+                      'autoreset_mode': AutoresetMode.NEXT_STEP}
 
     def __init__(self, num_envs: int = 1, robot: str | Model = 'cibicik_arm',
                  task: Task | str = 'reach', render_mode: str | None = None,
