@@ -40,8 +40,7 @@ LAYERS = {
     'flex_viz': [
         ('shown_text',), ('geometry',), ('rviz', 'report'), ('browser',), ('nodes',)],
     'flex_identification': [
-        ('errors',), ('data',), ('unknowns',), ('prediction',), ('fit',), ('writing',),
-        ('commands',)],
+        ('errors',), ('data',), ('commands',)],
     'flex_study': [
         ('errors',), ('sampling', 'measures'), ('study',), ('runs',), ('store', 'estimate'),
         ('cluster', 'report', 'environments'), ('commands',)],

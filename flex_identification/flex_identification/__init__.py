@@ -8,7 +8,7 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""What a flexible robot is made of: parameters from recorded data.
+"""What a flexible robot is made of: recorded data, from which its parameters are to be found.
 
 This is the public surface of the package.
 """
