@@ -87,7 +87,13 @@ class ControlLoop:
         self.controller.reset()
 
     def set_trajectory(self, trajectory: Trajectory) -> None:
-        """Follow this one from the next step on, until another is set or the loop restarts."""
+        """Follow this one from the next step on, until another is set or the loop restarts.
+
+        From a motion with a feedforward to another one the efforts go by a bumpless transfer: the
+        elastic motion that was planned ends with it.
+        """
+        if self.controller.reference.feedforward is not None:
+            self._transfer.start()
         self.trajectory = trajectory
 
     def set_controller(self, controller: Controller) -> None:

@@ -15,6 +15,8 @@ import math
 import time
 from typing import NamedTuple
 
+import numpy as np
+
 from flex_control.controllers import PD
 from flex_control.incremental import Job
 from flex_control.loop.control_loop import ControlLoop
@@ -79,6 +81,23 @@ class MotionPlanner:
         """Whether a motion waits for the first state."""
         return self._waiting is not None
 
+    @property
+    def busy(self) -> bool:
+        """Whether a motion is being planned, or waits for the first state."""
+        return self._waiting is not None or self._planning is not None
+
+    def resting(self) -> np.ndarray:
+        """The joints (n_joints,) at which the loop rests; GoalError if no motion may begin, or one
+        has not ended."""
+        following, _ = self._present()
+        loop = self._loop
+        assert loop.time is not None
+        wanted = following.sample(loop.time)
+        if (self.busy or isinstance(loop.trajectory, Prepared) or wanted.velocity.any()
+                or loop.time < following.end):
+            raise GoalError('a motion is running: wait for its end, or cancel it first')
+        return wanted.position
+
     def close(self) -> None:
         """End the thread."""
         self._thread.close()
@@ -101,7 +120,7 @@ class MotionPlanner:
         """Plan a motion, and call `done` with it, or with why it is refused: at once, or for
         long ones after some more states, and before the first state not until it comes."""
         self.forget('another motion took its place')
-        if not self.blocked and not self._has_state():
+        if not self.blocked and not self.has_state():
             # Its sender knows that this action is there, but not whether the robot is.
             self._waiting = Waiting(points, done, time.monotonic() + FIRST_STATE)
             return
@@ -167,14 +186,15 @@ class MotionPlanner:
         return warning
 
     def _go_on_waiting(self, waiting: Waiting) -> None:
-        if self.blocked or self._has_state():
+        if self.blocked or self.has_state():
             self._waiting = None
             self.begin(waiting.points, waiting.done)
         elif time.monotonic() > waiting.until:
             self.forget(f'no state has come for {FIRST_STATE:g} s: expected flex_state or '
                         'joint_states')
 
-    def _has_state(self) -> bool:
+    def has_state(self) -> bool:
+        """Whether the loop has answered a state."""
         return self._loop.time is not None and self._loop.trajectory is not None
 
     def _present(self) -> tuple[Trajectory, Shaped | None]:

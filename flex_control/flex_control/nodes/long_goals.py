@@ -80,9 +80,8 @@ class SteadyNode:
         return getattr(self._node, name)
 
 
-class LongGoalServer(ActionServer):
-    """An action server whose goals are LongGoal if they are long, and whose results are kept for
-    `result_timeout` s of steady time.
+class SteadyActionServer(ActionServer):
+    """An action server whose results are kept for `result_timeout` s of steady time.
 
     By the clock of the node, the result of a goal that came before the clock was set back would
     be kept until the clock is there again: for ever, if it was a wrong clock.
@@ -94,17 +93,6 @@ class LongGoalServer(ActionServer):
         self._node, self._steady_clock = node, steady.get_clock()
         # Times (ns) at which goals were answered, by the clock of the node and the steady one.
         self._answered: deque[tuple[int, int]] = deque(maxlen=MOST_ANSWERED)
-        self._converter = converter()
-        if self._converter is not None:
-            real = self._action_type
-            send_goal = SimpleNamespace(Request=request_type(self._converter),
-                                        Response=real.Impl.SendGoalService.Response)
-            self._action_type = SimpleNamespace(
-                Impl=SimpleNamespace(SendGoalService=send_goal,
-                                     CancelGoalService=real.Impl.CancelGoalService,
-                                     GetResultService=real.Impl.GetResultService,
-                                     FeedbackMessage=real.Impl.FeedbackMessage),
-                Goal=real.Goal, Result=real.Result, Feedback=real.Feedback)
 
     async def _execute_goal(self, execute_callback: Any, goal_handle: Any) -> None:
         """Keep the result of a goal that has ended, without the goal: rclpy keeps both, and a
@@ -132,6 +120,24 @@ class LongGoalServer(ActionServer):
     def kept(self) -> int:
         """Number of goals that are followed or whose results can still be asked for."""
         return len(self._goal_handles)
+
+
+class LongGoalServer(SteadyActionServer):
+    """An action server whose goals are LongGoal if they are long."""
+
+    def __init__(self, node: Node, *arguments: Any, **options: Any) -> None:
+        super().__init__(node, *arguments, **options)
+        self._converter = converter()
+        if self._converter is not None:
+            real = self._action_type
+            send_goal = SimpleNamespace(Request=request_type(self._converter),
+                                        Response=real.Impl.SendGoalService.Response)
+            self._action_type = SimpleNamespace(
+                Impl=SimpleNamespace(SendGoalService=send_goal,
+                                     CancelGoalService=real.Impl.CancelGoalService,
+                                     GetResultService=real.Impl.GetResultService,
+                                     FeedbackMessage=real.Impl.FeedbackMessage),
+                Goal=real.Goal, Result=real.Result, Feedback=real.Feedback)
 
 
 def request_type(convert: Any) -> Any:

@@ -24,6 +24,7 @@ from flex_control.loop.planning import Done
 from flex_control.loop.trajectory_reader import GoalError, TrajectoryReader, read_tolerances
 from flex_control.nodes.long_goals import LongGoal
 from flex_control.nodes.reports import points as report_points
+from flex_control.nodes.tip_path.tip_paths import TipPaths
 from flex_control.nodes.trajectory_action import TrajectoryAction
 from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_control.trajectories.trajectory_points import TrajectoryPoints
@@ -33,7 +34,8 @@ from flex_ros.message_guard import shortened
 
 
 class Motion:
-    """Gives a loop its trajectories: `~/joint_trajectory`, `~/follow_joint_trajectory`, stops."""
+    """Gives a loop its trajectories: `~/joint_trajectory`, `~/follow_joint_trajectory`,
+    `~/follow_tip_path`, stops."""
 
     def __init__(self, node: Node, loop: ControlLoop, reader: TrajectoryReader,
                  tolerances: Tolerances, stop_time: float, feedback_period: float,
@@ -47,30 +49,37 @@ class Motion:
         self._units = tuple('m' if name in sliding else 'rad' for name in reader.names)
         self._refused = 0
         self._action = TrajectoryAction(node, self._begin_goal, self.stop, self.planner.forget)
+        self._tip = TipPaths(node, loop, self.planner, reader, tolerances, self._units,
+                             self._feedback_period, self.stop, self._action.preempt)
         self._intake = TrajectoryIntake(node)
         node.create_service(QueryTrajectoryState, '~/query_state', self._query)
 
     @property
     def refused(self) -> int:
-        """Motions that were refused, by topic and by action."""
-        return self._refused + self._action.refused
+        """Motions that were refused, by topic and by actions."""
+        return self._refused + self._action.refused + self._tip.refused
 
     def close(self) -> None:
         """End the threads, before the node is destroyed."""
         self._intake.close()
+        self._tip.close()
         self.planner.close()
 
     def restart(self) -> None:
         """Time was set back: the loop begins anew."""
         self._fed_back = None
         self.planner.forget('time was set back')
-        self._action.preempt('time was set back')
+        self._preempt('time was set back')
 
     def give_up(self, why: str) -> None:
         """The fail-safe acts: come to rest, and let the goal fail."""
         self.planner.forget(why)
         self.stop()
+        self._preempt(why)
+
+    def _preempt(self, why: str) -> None:
         self._action.preempt(why)
+        self._tip.preempt(why)
 
     def stop(self) -> None:
         """Come to rest from the present motion."""
@@ -84,6 +93,7 @@ class Motion:
         warning = self.planner.work()
         if warning:
             self._node.get_logger().warning(warning)
+        self._tip.follow(state)
         if self._action.monitor is None:
             return
         joints, wanted = self._loop.model.n_joints, self._loop.controller.reference
@@ -104,10 +114,11 @@ class Motion:
                 self._refuse(points)
             elif not len(points) and not self.planner.blocked:      # stop
                 self.stop()
-                self._action.preempt('a trajectory on ~/joint_trajectory took its place')
+                self._preempt('a trajectory on ~/joint_trajectory took its place')
             else:
                 self._begin(points, self._follow_topic)
         self.planner.go_on()
+        self._tip.go_on()
 
     def _begin(self, points: TrajectoryPoints, done: Done) -> None:
         self.planner.begin(points, done)
@@ -119,7 +130,7 @@ class Motion:
             self._refuse(outcome)
             return
         self._loop.set_trajectory(outcome)
-        self._action.preempt('a trajectory on ~/joint_trajectory took its place')
+        self._preempt('a trajectory on ~/joint_trajectory took its place')
 
     def _refuse(self, error: ControlError) -> None:
         self._refused += 1
@@ -134,6 +145,7 @@ class Motion:
                 begun(outcome)
                 return
             self._loop.set_trajectory(outcome)
+            self._tip.preempt('a goal of ~/follow_joint_trajectory took its place')
             self._fed_back = None
             begun(GoalMonitor(outcome, tolerances, self._reader.names, self._units))
 

@@ -103,6 +103,21 @@ class TipCircle(CartesianPath):
                            second * along - rate**2 * radial)
 
 
+class HeldOrientation(CartesianPath):
+    """A path of positions on which the frame keeps the orientation rotation (3, 3)."""
+
+    rows = 6
+
+    def __init__(self, path: CartesianPath, rotation: ArrayLike) -> None:
+        self._path, self._rotation = path, np.array(rotation, dtype=float)
+        self.start, self.end = path.start, path.end
+
+    def sample(self, time: float) -> FrameTarget:
+        at = self._path.sample(time)
+        return FrameTarget(at.position, at.velocity, at.acceleration, self._rotation, np.zeros(3),
+                           np.zeros(3))
+
+
 class TipPoses(CartesianPath):
     """Through positions (k, 3) m and, if given, rotations (k, 3, 3) at times (k,) s.
 

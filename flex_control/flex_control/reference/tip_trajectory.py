@@ -59,6 +59,8 @@ class TipTrajectory(Trajectory):
     ----------
     path_start, path_end : float
         When the frame begins and ends its path, s; `start` and `end` are those of the robot.
+    begin : array, shape (n_joints,)
+        The joints `first`.
     tip_error : float
         Largest distance (m) of the frame from the path in the model, joints as planned.
     zeros : array
@@ -85,7 +87,7 @@ class TipTrajectory(Trajectory):
         begin = np.array(first, dtype=float)
         if begin.shape != (model.n_joints,) or not np.isfinite(begin).all():
             raise ControlError(f'first: expected {model.n_joints} finite numbers, found {first!r}')
-        self.model, self.frame, self.path = model, frame, path
+        self.model, self.frame, self.path, self.begin = model, frame, path, begin
         posture = RestingPath(InverseKinematics(model, frame), path, begin)
         inverse = invert(InternalDynamics(model, frame, path, posture), step)
         self.path_start, self.path_end, self.zeros = path.start, path.end, inverse.zeros
@@ -101,7 +103,7 @@ class TipTrajectory(Trajectory):
                 inverse.preview)), times)
         self.start, self.end = float(times[0]), float(times[-1])
         self._motion = Splines(times, q, v, a)
-        self._times = times
+        self._times, self._q = times, q
         self._efforts = np.array([model.inverse_dynamics(*one)[:model.n_joints]
                                   for one in zip(q, v, a)])
         self._rests = tuple(self._resting(posture.sample(time).position)
@@ -142,6 +144,14 @@ class TipTrajectory(Trajectory):
     def efforts(self) -> np.ndarray:
         """Efforts (k, n_joints), N m or N, at the points of the solution."""
         return self._efforts.copy()
+
+    def times(self) -> np.ndarray:
+        """Times (k,) s of the points of the solution."""
+        return self._times.copy()
+
+    def coordinates(self) -> np.ndarray:
+        """Joints and elastic coordinates (k, n) at the points of the solution."""
+        return self._q.copy()
 
     def _tip_error(self) -> float:
         """What the planned joint motion does to the tip of the model, from rest."""

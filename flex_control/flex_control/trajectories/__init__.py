@@ -25,12 +25,12 @@ from flex_control.trajectories.prepared import Prepared
 from flex_control.trajectories.set_points import SetPoints
 from flex_control.trajectories.splines import Splines
 from flex_control.trajectories.stop import Stop
-from flex_control.trajectories.time_scaling import TimeScaled
+from flex_control.trajectories.time_scaling import Shifted, TimeScaled
 
 __all__ = [
     'CubicSpline', 'Cycloidal', 'Feedforward', 'MinimumJerk', 'MotionLimits', 'Orientation',
-    'OrientationSpline', 'Prepared', 'QuinticSpline', 'Reference', 'SetPoints', 'Splines', 'Stop',
-    'TimeScaled', 'Trajectory',
+    'OrientationSpline', 'Prepared', 'QuinticSpline', 'Reference', 'SetPoints', 'Shifted',
+    'Splines', 'Stop', 'TimeScaled', 'Trajectory',
 ]
 
 

@@ -17,6 +17,22 @@ from flex_control.errors import ControlError
 from flex_control.trajectories.base import DERIVATIVES, Reference, Trajectory
 
 
+class Shifted(Trajectory):
+    """A trajectory that begins `delay` s later."""
+
+    def __init__(self, trajectory: Trajectory, delay: float) -> None:
+        if not np.isfinite(delay):
+            raise ControlError(f'delay: expected a finite time in s, found {delay:g}')
+        self.trajectory, self.delay = trajectory, float(delay)
+        self.start, self.end = trajectory.start + self.delay, trajectory.end + self.delay
+
+    def sample(self, time: float) -> Reference:
+        return self.trajectory.sample(time - self.delay)
+
+    def extremes(self, order: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.trajectory.extremes(order)
+
+
 class TimeScaled(Trajectory):
     """A trajectory that takes `factor` times its duration, from the same start on."""
 
