@@ -23,8 +23,8 @@ from flex_description.math import exponential, pose
 NAMES = ('canadarm', 'canadarm_paper', 'cibicik_arm', 'cibicik_arm_paper', 'cylinder_crane',
          'de_luca_siciliano', 'flexible_four_bar', 'flexible_tree', 'lab_link',
          'lin_lewis_one_link', 'lin_lewis_rfr', 'mladenova_arm', 'mobile_arm', 'panda',
-         'piedboeuf_arm', 'planar_biped', 'rest_to_rest_link', 'slider_crank', 'spin_up_beam',
-         'ur5')
+         'piedboeuf_arm', 'planar_biped', 'rest_to_rest_link', 'serial_flexible_link',
+         'slider_crank', 'spin_up_beam', 'ur5')
 PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
 UNDRIVEN = ('fixed', 'planar', 'floating')
 INTERFACES = ('position', 'velocity', 'effort')
@@ -308,6 +308,16 @@ def test_lab_link_frequency():
     first = flexible.bend_y.wavenumbers[0]**2 * np.sqrt(
         root.bending_stiffness_z[0] / root.mass_per_length[0])
     assert first / (2.0 * np.pi) == pytest.approx(1.303, abs=0.001)
+
+
+def test_serial_flexible_link_is_a_hub_and_a_link_on_a_spring():
+    robot = load_robot('serial_flexible_link')
+    flexible, root = beam(robot, 'link1')
+    length = flexible.length
+    assert 3.0 * root.bending_stiffness_z[0] / length == pytest.approx(39.96, rel=1e-9)
+    hub, second = flexible.masses
+    assert second.mass * length**2 == pytest.approx(0.1704)
+    assert hub.tensor[2, 2] == pytest.approx(0.0635)
 
 
 def test_rest_to_rest_payload():
