@@ -26,6 +26,7 @@ from flex_dynamics.ros.state_subscription import StateSubscription
 from flex_dynamics.simulation.command_limits import CommandError, CommandLimits
 from flex_msgs.msg import DynamicsTerms, FlexState
 from flex_ros import message_guard
+from flex_ros.executor import make_executor
 from flex_ros.message_guard import (
     DecodeError,
     decode,
@@ -72,6 +73,25 @@ def state(**fields):
 def test_bytes_that_are_no_message_are_refused_with_one_error(data):
     with pytest.raises(DecodeError, match='expected a serialised FlexState'):
         decode(data, FlexState)
+
+
+def test_messages_that_rclpy_cannot_decode_leave_no_error_behind(node, capfd):
+    """rcutils writes ten lines for each error that is set upon another that nobody has read."""
+    came = []
+    publisher = node.create_publisher(Clock, 'time', 10)
+    node.create_subscription(Clock, 'time', came.append, 10)
+    executor = make_executor()
+    executor.add_node(node)
+    while not publisher.get_subscription_count():
+        executor.turn()
+    publisher.publish(GARBAGE[:6])
+    publisher.publish(Clock())
+    while not came:
+        executor.turn()
+    with pytest.raises(DecodeError):
+        decode(GARBAGE, FlexState)
+    executor.shutdown()
+    assert 'overwritten' not in capfd.readouterr().err
 
 
 def test_messages_that_are_too_long_are_not_decoded():

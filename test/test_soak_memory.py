@@ -70,10 +70,16 @@ def test_growth_is_that_of_the_settled_part():
     assert np.isclose(growth([(float(t), 250.0 + 0.5 * t) for t in range(100)]), 0.5 * 69.0)
 
 
-@pytest.mark.parametrize('size', [1024.0, 200.0, 110.0])
+@pytest.mark.parametrize('size', [1024.0, 200.0, 30.0])
 def test_bytes_that_are_lost_with_each_message_are_a_leak(size):
     leak = bytes_a_message(SETTLED + TIMES * 10.0 * size / 2**20)
     assert np.isclose(leak, size, rtol=0.1) and leak > soak.LEAK
+
+
+def test_only_what_is_measured_in_pauses_counts():
+    sizes = [(0.0, 1.0), (1.0, 9.0), (2.0, 1.5), (3.0, 9.0), (4.0, 2.0)]
+    assert memory_growth.within(sizes, [(0.0, 0.5), (2.0, 2.0), (3.5, 9.0)]) == sizes[::2]
+    assert memory_growth.within(sizes, []) == []
 
 
 def test_what_settles_and_what_comes_and_goes_is_no_leak():

@@ -37,6 +37,8 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.waitable import NumberOfEntities, Waitable
 
+from flex_ros.polled_subscription import reset_error
+
 EXECUTORS = ('lean', 'rclpy')
 BUSY = 0.02     # s after a message in which only subscriptions and timers are waited for
 RARE = 0.5      # s between two turns of rclpy's own; news about the quality of service can wait
@@ -167,6 +169,8 @@ class LeanExecutor(SingleThreadedExecutor):
         if subscription is None or not self._free(subscription):
             return subscription is not None
         taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+        if not subscription.raw:      # one before it may have been impossible to decode
+            reset_error()
         if taken is not None:
             alone = subscription._callback_type is Subscription.CallbackType.MessageOnly
             subscription.callback(*taken[:1] if alone else taken)

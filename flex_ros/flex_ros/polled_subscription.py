@@ -116,6 +116,13 @@ def _libraries() -> tuple[Any, Any] | None:
 LIBRARIES = _libraries()
 
 
+def reset_error() -> None:
+    """Forget the error that the middleware has set in this thread. rclpy leaves it when a message
+    cannot be decoded, and the next error then writes ten lines about that to stderr."""
+    if LIBRARIES is not None:
+        LIBRARIES[1].rcutils_reset_error()
+
+
 def take_unlocked(subscription: Any) -> Any:
     """The oldest message in the queue of a subscription with raw=True, as a buffer of bytes; None
     if there is none. Raises what rclpy raises if the subscription is gone."""
@@ -128,6 +135,6 @@ def take_unlocked(subscription: Any) -> Any:
         failed = rcl.rcl_take_serialized_message(
             subscription.handle.pointer, message.pointer, None, None)
     if failed:                       # the queue is empty, or the middleware cannot take
-        rcutils.rcutils_reset_error()
+        reset_error()
         return None
     return message

@@ -46,6 +46,11 @@ def in_use(file: Path, began: float) -> Sizes:
             if len(line) == 2 and float(line[0]) >= began]
 
 
+def within(sizes: Sizes, spans: list[tuple[float, float]]) -> Sizes:
+    """Those that were taken in one of the spans of time, from and to (s)."""
+    return [(at, size) for at, size in sizes if any(begin <= at <= end for begin, end in spans)]
+
+
 def growth(sizes: Sizes) -> float:
     """MB by the line through what comes after SETTLED of the time."""
     times, values = np.array(sizes).T

@@ -208,6 +208,36 @@ def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(monk
     bench.close()
 
 
+def test_a_goal_with_the_id_of_one_that_expires_just_then_is_kept(monkeypatch):
+    """Both come in one turn; rclpy alone forgets the new goal, and ends the node as that ends."""
+    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', 1)
+    bench = Bench(state_timeout=60.0)
+    kind = FollowJointTrajectory.Impl.SendGoalService
+    client = bench.node.create_client(kind, 'control/follow_joint_trajectory/_action/send_goal')
+    assert bench.until(client.service_is_ready)
+    answer_states(bench, 1, 2)
+    server = bench.control._motion._action._server
+    take, goals, turns = server.take_data, [], []
+
+    def take_goals_with_what_expires():
+        found = take()
+        if 'goal' in found and server.kept:
+            goals.append(found.pop('goal'))
+        if 'expired' in found and goals:
+            found['goal'] = goals.pop()
+        turns.append(set(found))
+        return found
+
+    server.take_data = take_goals_with_what_expires
+    request = kind.Request(goal=FollowJointTrajectory.Goal(trajectory=trajectory(
+        count=2, joint='elbow')))
+    first, second = (client.call_async(request) for _ in range(2))
+    assert bench.until(second.done) and first.done() and second.result().accepted
+    assert {'goal', 'expired'} in turns
+    assert bench.until(lambda: server.kept == 0)           # the second has ended, and expired
+    bench.close()
+
+
 def set_clock(bench, seconds):
     """Publish a simulated time, until the control node has it."""
     if not hasattr(bench, 'clock'):

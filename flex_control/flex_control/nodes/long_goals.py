@@ -94,6 +94,14 @@ class SteadyActionServer(ActionServer):
         # Times (ns) at which goals were answered, by the clock of the node and the steady one.
         self._answered: deque[tuple[int, int]] = deque(maxlen=MOST_ANSWERED)
 
+    async def execute(self, taken_data: dict[str, Any]) -> None:
+        """Forget the goals that have expired first: rclpy would take a new goal with the ID of one
+        of them before, and then forget that."""
+        expired = taken_data.pop('expired', None)
+        if expired is not None:
+            await self._execute_expire_goals(expired)
+        await super().execute(taken_data)
+
     async def _execute_goal(self, execute_callback: Any, goal_handle: Any) -> None:
         """Keep the result of a goal that has ended, without the goal: rclpy keeps both, and a
         goal can have megabytes."""
