@@ -48,8 +48,9 @@ LAYERS = {
 # Underscore names of rclpy, rosidl, xacro, numba and sympy, for which there is no public way.
 FOREIGN = {
     '_global_symbols', '_executor_event', '_callback_type', '_clock_sub', '_getvalue',
-    '_locator_classes', '_from_args', '_print', '_CONVERT_TO_PY', '_CONVERT_FROM_PY',
-    '_CREATE_ROS_MESSAGE', '_DESTROY_ROS_MESSAGE', '_TYPE_SUPPORT', '_goal_request'}
+    '_get_module_for_linking', '_locator_classes', '_from_args', '_print', '_CONVERT_TO_PY',
+    '_CONVERT_FROM_PY', '_CREATE_ROS_MESSAGE', '_DESTROY_ROS_MESSAGE', '_TYPE_SUPPORT',
+    '_goal_request'}
 # Modules that other packages may import besides the package itself. flex_ros: all of them.
 PUBLIC = {
     'flex_description': ('math', 'shapes', 'suggestion', 'commands', 'lumping', 'visuals'),

@@ -8,10 +8,13 @@ import sys
 from importlib import import_module
 
 import pytest
+from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 
 import flex_control
 import flex_dynamics
+from flex_dynamics.kernels.base.layout import ENTRY, OPTIONS
+from flex_dynamics.kernels.base.machine_code import address_of, caller
 from flex_dynamics.kernels.base.so3 import coefficients
 
 # The cheapest kernel; a robot would need dearer ones.
@@ -69,6 +72,48 @@ def test_an_inner_kernel_is_a_type_error_in_python():
     for _ in range(2):       # the second time numba knows its types
         with pytest.raises(TypeError, match='not callable'):
             coefficients(0.5)
+
+
+def long_kernel():
+    """A kernel that is too large to be inlined: x + 1 + 1/2 + ... of four hundred divisions."""
+    body = ''.join(f'    x += 1.0 / (x + {k}.0)\n' for k in range(400))
+    names: dict = {'__name__': __name__}
+    exec(f'def long(x):\n{body}    return x\n', names)
+    return names['long']
+
+
+def test_a_large_callee_is_optimised_once_and_linked_where_python_calls():
+    plain = long_kernel()
+    long = njit(**{**OPTIONS, 'fastmath': False})(plain)
+
+    @njit(**OPTIONS)
+    def short(x):
+        return x + 1.0
+
+    @njit(**OPTIONS)
+    def middle(x):
+        return long(short(x)) + long(x)
+
+    @njit(**{**ENTRY, 'cache': False, 'fastmath': False})
+    def entry(x):
+        return middle(x) + long(x)
+
+    found = entry(2.0)
+    assert found == pytest.approx(plain(3.0) + 2.0 * plain(2.0), rel=1e-15)
+    key = (types.float64,)
+    libraries = [kernel.overloads[key].library for kernel in (long, short, middle, entry)]
+    assert list(libraries[2].left_out) == [libraries[0]]
+    assert list(libraries[3].left_out) == [libraries[0]]
+    assert str(libraries[2]._final_module).count('fdiv') == 0
+    assert str(libraries[3]._final_module).count('fdiv') == 400
+
+    there = caller(types.float64, types.float64)
+
+    @njit(**{**ENTRY, 'cache': False})
+    def jumps(address, x):
+        return there(address, (x,))
+
+    assert jumps(address_of(entry, key), 2.0) == found
 
 
 def test_whatever_python_code_imports_of_the_kernels_can_be_called_from_python():

@@ -87,6 +87,7 @@ def test_topics_are_published_under_these_names():
 def test_plotjuggler(model):
     root = ElementTree.parse(CONFIG / 'plotjuggler_layout.xml').getroot()
     assert root.tag == 'root' and root.find('tabbed_widget') is not None
+    assert root.get('version') == '2.3.8'       # else older releases ask whether to go on
     used = set()
     for plot in root.iter('plot'):
         assert plot.findall('curve')
@@ -118,6 +119,8 @@ def test_foxglove(model):
     assert sorted(panels(layout['layout'])) == sorted(layout['configById'])
     for name, panel in layout['configById'].items():
         kind = name.partition('!')[0]
+        # Lichtblick, which came out of Foxglove, has another key.
+        assert panel.get('foxglovePanelTitle') == panel.get('lichtblickPanelTitle')
         if kind == 'Plot':
             for path in panel['paths']:
                 topic, rest = topic_of(path['value'])

@@ -66,7 +66,7 @@ class CompileMessages(event.Listener):          # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         if self._depth == 0:
             function = getattr(event.data.get('dispatcher'), 'py_func', None)
-            if getattr(function, '__module__', '').split('.')[0] not in PACKAGES:
+            if (getattr(function, '__module__', '') or '').split('.')[0] not in PACKAGES:
                 return
             self._begin(getattr(function, '__name__', ''))
         self._depth += 1

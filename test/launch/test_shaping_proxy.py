@@ -180,6 +180,34 @@ def test_a_controller_that_sends_neither_feedback_nor_a_result_is_given_up(monke
     assert '/arm has been silent for' in passage.ended.result().text
 
 
+def test_a_result_is_asked_for_again_while_no_feedback_comes(monkeypatch):
+    server, now, asked = GoneServer(), [100.0], []
+    monkeypatch.setattr('flex_control.nodes.proxy.downstream.time.monotonic', lambda: now[0])
+    server.get_result_async = lambda: asked.append(now[0] - 100.0) or server.result
+    passage = Passage(goal(duration=50.0), server, '/arm', SETTINGS, None)
+    server.sent.set_result(server)
+    for tenth in range(100):
+        now[0] = 100.0 + 0.1 * tenth
+        passage.watch(round(1e8 * tenth))
+        if tenth < 20:
+            passage.heard(round(1e8 * tenth))
+    assert asked == pytest.approx([0.0, 3.0, 5.1, 9.2], abs=0.15)
+    now[0] += 1000.0
+    passage.watch(round(1e8 * 20))            # simulated time was paused
+    assert len(asked) == 4
+
+
+def test_a_controller_that_was_started_anew_does_not_know_the_goal(bench):
+    sent = bench.send(goal(duration=100.0))
+    bench.until(lambda: sent.feedback)
+    server = bench.controller.server
+    bench.controller._motion = bench.controller._ended = None
+    server._goal_handles.clear()              # as after a start
+    status, _, text = sent.end()
+    assert status == ABORTED and 'does not know the goal any more' in text
+    assert bench.controller.now() < 1000.0 + 90.0
+
+
 @pytest.mark.parametrize('bench', [{'feedback_timeout': 0.5}], indirect=True)
 def test_a_controller_that_falls_silent_is_given_up(bench):
     sent = bench.send(goal(duration=20.0))

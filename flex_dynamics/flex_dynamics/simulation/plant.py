@@ -30,11 +30,11 @@ from flex_dynamics.model.model import Model
 from flex_dynamics.simulation.command_limits import CommandLimits, driven_places
 from flex_dynamics.simulation.joint_stops import JointStops
 from flex_dynamics.simulation.position_drives import PositionDrives
-from flex_dynamics.simulation.simulation import MOST_SWEEPS, Simulation
+from flex_dynamics.simulation.simulation import ADVANCE, MOST_SWEEPS, Simulation
 
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
-DRIVEN_PERIOD = AtFirstCall(driven_period, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, *SETTINGS,
-                            types.boolean)
+DRIVEN_PERIOD = AtFirstCall(driven_period, types.int64, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX,
+                            *SETTINGS, types.boolean)
 CONTROLLED_RUN = AtFirstCall(schedules.controlled_run, *schedules.SIGNATURE)
 
 
@@ -73,6 +73,7 @@ class Plant:
     def __init__(self, model: Model, step: float, steps: int, drives: Drives,
                  start_joints: Array, deflected: bool, stops: bool = True, limits: bool = True,
                  tolerance: float = TOLERANCE, holds_start: bool = False) -> None:
+        ADVANCE.prepare()
         DRIVEN_PERIOD.prepare()
         self.steps = steps
         self._motors = np.zeros((rows.MOTOR_ROWS, model.n_joints))
@@ -220,8 +221,9 @@ class Plant:
         """So many inner steps under what the rows of the motors say."""
         simulation = self.simulation
         status, sweeps, limited = driven_period(
-            simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
-            simulation.step, steps, simulation.tolerance, MOST_SWEEPS, simulation.balance, safe)
+            ADVANCE.address, simulation.stepped_handle, simulation.handle, self._motors,
+            self._seen, self._kept, simulation.step, steps, simulation.tolerance, MOST_SWEEPS,
+            simulation.balance, safe)
         self.saturated += limited
         self._moved = True
         if not status:
@@ -245,9 +247,10 @@ class Plant:
         """
         simulation = self.simulation
         status, done, sweeps, cuts = CONTROLLED_RUN.call(
-            simulation.stepped_handle, simulation.handle, self._motors, self._seen, self._kept,
-            schedule, memory, self._command, first, last, every, limited, q, v, effort,
-            simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS, simulation.balance)
+            ADVANCE.address, simulation.stepped_handle, simulation.handle, self._motors,
+            self._seen, self._kept, schedule, memory, self._command, first, last, every, limited,
+            q, v, effort, simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS,
+            simulation.balance)
         self.saturated += cuts
         self._moved = True
         simulation.count_steps(self.steps * (done - first), 0, sweeps)

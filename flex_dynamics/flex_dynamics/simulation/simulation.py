@@ -21,11 +21,11 @@ from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
-from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.handle import AtFirstCall
 from flex_dynamics.kernels.base.layout import DOF, PARENT, PINNED, Q
 from flex_dynamics.kernels.stepping.base_momentum import AHEAD, LEDGER
 from flex_dynamics.kernels.stepping.coupled_step import make_coupled
-from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SETTINGS, advance
+from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SIGNATURE, advance
 from flex_dynamics.kernels.stepping.running_state import RunArrays, make_state
 from flex_dynamics.model.constraints.closing import Closing
 from flex_dynamics.model.loads import Loads, Wrench, point_wrenches
@@ -37,7 +37,7 @@ MOST_COUNT = 10**9    # of steps, and of sweeps, that a kernel may report
 REPORTED = 1e-6     # m or rad by which constraints may miss at the start without a warning
 AT_ONCE = 1000       # steps of one kernel call, which no key can interrupt
 LOGGER = logging.getLogger('flex_dynamics')
-ADVANCE = AtFirstCall(advance, HANDLE, HANDLE, NUMBERS, *SETTINGS)
+ADVANCE = AtFirstCall(advance, *SIGNATURE)
 
 
 class Simulation:

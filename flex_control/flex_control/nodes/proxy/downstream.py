@@ -28,9 +28,12 @@ from flex_control.loop.motion_shaper import ShapedGoal
 from flex_ros.message_fields import floats, nanoseconds, stamp
 
 SUCCEEDED = GoalStatus.STATUS_SUCCEEDED
+UNKNOWN = GoalStatus.STATUS_UNKNOWN
 CANCELED = GoalStatus.STATUS_CANCELED
 ABORTED = GoalStatus.STATUS_ABORTED
 ACQUAINTED = 0.3       # s after which a server knows the client that it answers
+QUIET = 1.0            # s without feedback after which the result is asked for again
+MOST_QUIET = 4.0       # s between two such questions at most
 PER_POINT = 1e-3       # s more for the answer, for each point that the controller has to read
 
 
@@ -41,9 +44,12 @@ class Outcome:
         self.status, self.text, self.code = status, text, code
 
     @classmethod
-    def of(cls, answer: Any) -> Outcome:
-        """Of what the controller answered."""
+    def of(cls, answer: Any, name: str) -> Outcome:
+        """Of what the controller `name` answered."""
         result = answer.result
+        if answer.status == UNKNOWN:
+            return cls(ABORTED, f'{name} does not know the goal any more: it was started anew '
+                       'during the motion')
         return cls(answer.status, result.error_string, result.error_code)
 
 
@@ -63,6 +69,7 @@ class Passage:
         self._cancelled = False
         self._last_feedback: tuple[float, int] | None = None     # s of wall time, ns of the clock
         self._begun: tuple[float, int] | None = None             # the same, when it was accepted
+        self._asked, self._pause = 0.0, QUIET      # for the result again: s of wall time
         self._duration = max((1e-9 * nanoseconds(point.time_from_start)
                               for point in goal.trajectory.points), default=0.0)
         self._deadline = (time.monotonic() + settings.server_timeout
@@ -94,10 +101,13 @@ class Passage:
                              f'{self._settings.server_timeout:g} s'))
         elif self._handle is not None and not self._client.server_is_ready():
             self.end(Outcome(ABORTED, f'{self._name} went away during the motion'))
-        elif self._handle is not None and most:
+        elif self._handle is not None:
             if self._begun is None:
                 self._begun = now, clock_ns
             heard, at_ns = self._last_feedback or self._begun
+            self._ask_again(now, max(heard, self._asked), 1e-9 * (clock_ns - at_ns))
+            if not most:
+                return
             if self._last_feedback is None:
                 most += self._duration
             # Both clocks: simulated time may be paused, and this process may have been held up.
@@ -106,9 +116,22 @@ class Passage:
                                  f'{now - heard:.1f} s during the motion'))
                 self.cancel()
 
+    def _ask_again(self, now: float, since: float, silent: float) -> None:
+        """Ask for the result again while no feedback comes, less and less often: a controller
+        that was started anew answers that it does not know the goal, and an answer that was lost
+        comes again. silent: s of the node's clock, which may be paused."""
+        if now - since > self._pause and silent > QUIET and not self.ended.done():
+            self._asked, self._pause = now, min(2.0 * self._pause, MOST_QUIET)
+            self._ask()
+
+    def _ask(self) -> None:
+        self._handle.get_result_async().add_done_callback(
+            lambda result: self.end(Outcome.of(result.result(), self._name)))
+
     def heard(self, clock_ns: int) -> None:
         """Feedback has come; clock_ns: as for `watch`."""
         self._last_feedback = time.monotonic(), clock_ns
+        self._pause = QUIET
 
     def _on_feedback(self, message: Any) -> None:
         if not self.ended.done():
@@ -127,8 +150,7 @@ class Passage:
         if late:
             return
         self.accepted.set_result(True)
-        handle.get_result_async().add_done_callback(
-            lambda result: self.end(Outcome.of(result.result())))
+        self._ask()
 
 
 class Downstream:

@@ -23,6 +23,7 @@ import numpy as np
 from numba import njit, types
 
 from flex_dynamics.kernels.base.layout import BODY_WIDTH, OPTIONS, TABLE_WIDTH
+from flex_dynamics.kernels.base.machine_code import address_of
 from flex_dynamics.kernels.base.workspace import array_at, integers_at
 
 Opened = namedtuple('Opened', ('table', 'body', 'coef', 'size', 'work', 'more_work', 'gravity',
@@ -65,11 +66,20 @@ class AtFirstCall:
     def __init__(self, kernel: Callable[..., Any], *arguments: types.Type) -> None:
         self._kernel, self._arguments = kernel, arguments
         self.call: Callable[..., Any] = self._first_call
+        self._address = 0
 
     def prepare(self) -> None:
         """Load or compile it now, in time for a loop that must not wait."""
         prepare(self._kernel, *self._arguments)
         self.call = self._kernel
+
+    @property
+    def address(self) -> int:
+        """Of its machine code, for kernels that jump there (machine_code.py)."""
+        if not self._address:
+            self.prepare()
+            self._address = address_of(self._kernel, self._arguments)
+        return self._address
 
     def _first_call(self, *values: Any) -> Any:
         self.prepare()

@@ -24,14 +24,14 @@ from __future__ import annotations
 
 from flex_dynamics import compile_messages  # noqa: F401  (before the first kernel is compiled)
 from flex_dynamics.kernels import cache  # noqa: F401  (the same)
-from flex_dynamics.kernels.inner import InnerCompiler
+from flex_dynamics.kernels.inner import EntryCompiler, InnerCompiler
 
 # Reassociation lets sums run in vector registers; NaN and infinity keep their meaning.
 FAST = {'reassoc', 'contract', 'arcp', 'nsz'}
 # Without numba's runtime no array is reference counted, and a kernel that would allocate does not
 # compile. Kernels run without the interpreter lock: their scratch belongs to one thread (Data).
 COMMON = {'fastmath': FAST, 'error_model': 'numpy', 'nogil': True, '_nrt': False}
-ENTRY = {**COMMON, 'cache': True}       # of kernels that Python calls
+ENTRY = {**COMMON, 'cache': True, 'pipeline_class': EntryCompiler}   # of kernels Python calls
 OPTIONS = {**COMMON, 'no_cpython_wrapper': True, 'no_cfunc_wrapper': True,
            'pipeline_class': InnerCompiler}      # of those that only kernels call
 LANES = 4         # numbers in a vector register (vector.py)

@@ -157,15 +157,16 @@ def begin(gains, feedback, memory):
 
 
 @njit(**ENTRY)
-def controlled_run(model_handle, state_handle, motors, seen, kept, schedule_handle, memory,
-                   command, first, last, every, limited, q, v, effort, h, steps, tolerance, most,
-                   balance):
+def controlled_run(address, model_handle, state_handle, motors, seen, kept, schedule_handle,
+                   memory, command, first, last, every, limited, q, v, effort, h, steps,
+                   tolerance, most, balance):
     """Periods `first` to `last` - 1 of `steps` of h each.
 
     Before period k the state is written to row k // every of q, v (outputs, n) if k is a multiple
     of `every`, and into `effort` (outputs, n_joints) what acts then: the commanded effort, under a
     control law with the drives' share. limited: commands are cut to the limits in `motors`.
-    memory, command: of the control law, which has run before where first > 0.
+    memory, command: of the control law, which has run before where first > 0. address: of the
+    machine code of `advance`.
 
     Returns (status, periods done, sweeps, cuts): cuts: periods in which a drive was at its limit.
     """
@@ -205,8 +206,8 @@ def controlled_run(model_handle, state_handle, motors, seen, kept, schedule_hand
         while done < steps:
             part = min(AT_ONCE, steps - done)
             status, sweeps, at_limit = driven_period(
-                model_handle, state_handle, motors, seen, kept, h, part, tolerance, most, balance,
-                False)
+                address, model_handle, state_handle, motors, seen, kept, h, part, tolerance, most,
+                balance, False)
             used += sweeps
             cuts += at_limit
             if status:
@@ -215,5 +216,6 @@ def controlled_run(model_handle, state_handle, motors, seen, kept, schedule_hand
     return 0, last, used, cuts
 
 
-SIGNATURE = (HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, HANDLE, NUMBERS, NUMBERS, types.int64,
-             types.int64, types.int64, types.boolean, MATRIX, MATRIX, MATRIX, *SETTINGS)
+SIGNATURE = (types.int64, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX, HANDLE, NUMBERS, NUMBERS,
+             types.int64, types.int64, types.int64, types.boolean, MATRIX, MATRIX, MATRIX,
+             *SETTINGS)

@@ -22,10 +22,9 @@ import math
 
 from numba import njit
 
-from flex_dynamics.kernels.base.handle import open_handle
 from flex_dynamics.kernels.base.layout import ENTRY, OPTIONS
 from flex_dynamics.kernels.stepping.base_momentum import AHEAD
-from flex_dynamics.kernels.stepping.implicit_midpoint import run_steps
+from flex_dynamics.kernels.stepping.implicit_midpoint import advance_at
 from flex_dynamics.kernels.stepping.running_state import open_state
 from flex_dynamics.kernels.stepping.step_forces import (
     DAMPING_GAIN,
@@ -195,8 +194,10 @@ def set_loops(motors, servo, j, stiffness, damping, rest):
 
 
 @njit(**OPTIONS)
-def run_period(model, state, motors, seen, h, steps, tolerance, most, balance):
+def run_period(address, model_handle, state_handle, motors, seen, h, steps, tolerance, most,
+               balance):
     """The steps of one period under the loops in `motors`; near a stop step by step."""
+    state = open_state(state_handle)
     look_at_joints(seen, state, motors)
     stops = near_a_stop(motors, steps * h)
     at_once, used = 1 if stops else steps, 0
@@ -206,8 +207,8 @@ def run_period(model, state, motors, seen, h, steps, tolerance, most, balance):
         for j in range(motors.shape[1]):
             stiffness, damping, rest = catch(motors, j, h) if stops else (0.0, 0.0, 0.0)
             set_loops(motors, state.servo, j, stiffness, damping, rest)
-        status, sweeps = run_steps(model, state, motors[ACTING], h, at_once, tolerance, most,
-                                   balance)
+        status, sweeps = advance_at(address, (model_handle, state_handle, motors[ACTING], h,
+                                              at_once, tolerance, most, balance))
         used += sweeps
         if status:
             return status, used
@@ -216,14 +217,15 @@ def run_period(model, state, motors, seen, h, steps, tolerance, most, balance):
 
 
 @njit(**ENTRY)
-def driven_period(model_handle, state_handle, motors, seen, kept, h, steps, tolerance, most,
-                  balance, safe):
+def driven_period(address, model_handle, state_handle, motors, seen, kept, h, steps, tolerance,
+                  most, balance, safe):
     """One period of `steps` of h under the command in `motors`, or (safe) under the drives'
-    damping alone; kept (3, n): where to keep q, v and a of its beginning.
+    damping alone; kept (3, n): where to keep q, v and a of its beginning. address: of the machine
+    code of `advance`.
 
     Returns (status, sweeps, limited): limited: a drive was at the limit of its motor.
     """
-    model, state = open_handle(model_handle), open_state(state_handle)
+    state = open_state(state_handle)
     n, joints = state.q.shape[0], motors.shape[1]
     for i in range(n):
         kept[0, i], kept[1, i], kept[2, i] = state.q[i], state.v[i], state.a[i]
@@ -241,7 +243,8 @@ def driven_period(model_handle, state_handle, motors, seen, kept, h, steps, tole
         motors[BOUND, j] = FREE
     used, limited = 0, False
     for run in range(MOST_RUNS):
-        status, sweeps = run_period(model, state, motors, seen, h, steps, tolerance, most, balance)
+        status, sweeps = run_period(address, model_handle, state_handle, motors, seen, h, steps,
+                                    tolerance, most, balance)
         used += sweeps
         if status:
             return status, used, limited

@@ -28,8 +28,9 @@ from __future__ import annotations
 
 from numba import njit, types
 
-from flex_dynamics.kernels.base.handle import open_handle
+from flex_dynamics.kernels.base.handle import HANDLE, NUMBERS, open_handle
 from flex_dynamics.kernels.base.layout import COULOMB, DOF, ENTRY, FLOATING, KIND, OPTIONS, Q
+from flex_dynamics.kernels.base.machine_code import caller
 from flex_dynamics.kernels.base.workspace import carve
 from flex_dynamics.kernels.stepping.base_momentum import (
     AHEAD,
@@ -80,6 +81,9 @@ from flex_dynamics.kernels.tree.recursive_forward_dynamics import (
 
 # Types of the last arguments of `advance`: h, steps, tolerance, most, balance
 SETTINGS = types.float64, types.int64, types.float64, types.int64, types.boolean
+SIGNATURE = HANDLE, HANDLE, NUMBERS, *SETTINGS
+# advance by its address: see machine_code.py
+advance_at = caller(types.UniTuple(types.int64, 2), *SIGNATURE)
 
 HALVINGS = 6               # a step is cut into 64 at most
 LARGEST_SCALING = 0.05     # of speeds in one step, to balance energy; the rest is kept for later
