@@ -24,10 +24,6 @@ VENV = ROOT / '.venv'
 PYTHON_PACKAGES = ('flex_description', 'flex_ros', 'flex_dynamics', 'flex_control', 'flex_viz',
                    'flex_identification', 'flex_study', 'flex_bringup')
 KERNEL_PACKAGES = ('flex_description', 'flex_dynamics', 'flex_control')
-# What compiling the kernels imports: installed first, so that it begins while the rest comes.
-# The last three have a say at every start of Python, and so must not change meanwhile.
-KERNEL_WHEELS = ('numpy', 'scipy', 'llvmlite', 'numba', 'pyyaml', 'xacro', 'charset-normalizer',
-                 'coverage', 'setuptools', 'ros-wheels-bootstrapper')
 LACKING = ('tf2_msgs', 'control_msgs', 'simulation_interfaces')
 MODULES = ('numpy', 'scipy', 'numba', 'sympy', 'yaml', 'matplotlib', 'urdf_parser_py', 'xacro',
            'rosbags', 'domain_coordinator', 'pytest', 'hypothesis')
@@ -50,8 +46,11 @@ def venv_environment() -> dict[str, str]:
     return env
 
 
-def make_venv(requirements: list[Path]) -> None:
-    """Make the venv and install the tools that build and what the kernels need."""
+def install_wheels(requirements: list[Path]) -> None:
+    """Make the venv and install the pinned wheels; pip checks the hash of every file."""
+    total = sum(line[:1].isalpha() for path in requirements for line in path.open())
+    print(f'installing about {total} pinned packages from the Python index '
+          '(a few minutes the first time)', flush=True)
     version = STATE / 'venv.python'
     same = version.exists() and version.read_text() == sys.version + str(VENV)
     options = [] if same else ['--clear']
@@ -60,30 +59,6 @@ def make_venv(requirements: list[Path]) -> None:
         Path(sys.base_prefix, 'bin', f'python3.{sys.version_info.minor}'))
     run('venv', [python, '-m', 'venv', *options, str(VENV)], dict(os.environ), lambda line: None)
     version.write_text(sys.version + str(VENV))
-    build, everything = requirements
-    few = STATE / 'requirements-kernels.txt'
-    few.write_text(pinned(everything.read_text(), KERNEL_WHEELS))
-    pip_install([build, few])
-
-
-def pinned(text: str, names: Iterable[str]) -> str:
-    """Those entries of a requirements file, with their hashes, that pin one of `names`."""
-    entries = re.split(r'\n(?=[A-Za-z])', text)
-    return ''.join(entry + '\n' for entry in entries if entry.split('==')[0] in names)
-
-
-def install_wheels(requirements: list[Path]) -> None:
-    """Install what is pinned and not yet in the venv."""
-    pip_install(requirements)
-    run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
-        lambda line: line.strip())
-
-
-def pip_install(requirements: list[Path]) -> None:
-    """Install the pinned wheels; pip checks the hash of every file."""
-    total = sum(line[:1].isalpha() for path in requirements for line in path.open())
-    print(f'installing about {total} pinned packages from the Python index '
-          '(a few minutes the first time)', flush=True)
     collected = 0
 
     def show(line: str) -> str | None:
@@ -104,6 +79,8 @@ def pip_install(requirements: list[Path]) -> None:
                         '--no-deps', '--no-build-isolation', '--no-compile', '--progress-bar',
                         'off', '-r', str(path)],
             venv_environment(), show)
+    run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
+        lambda line: line.strip())
 
 
 def drop_dead_links(folder: Path) -> None:
@@ -189,18 +166,12 @@ def set_up() -> str:
     stamp = STATE / 'packages.stamp'
     if not (stamp.exists() and stamp.read_text() == package_key):
         require_tools(with_ros)
-    if not with_ros:
-        step('venv', wheels_key, lambda: make_venv(requirements))
+    if not with_ros and step('venv', wheels_key, lambda: install_wheels(requirements)):
+        done.append('installed the wheels')
     messages = [*interfaces, 'flex_msgs']
     compiled = [ROOT / name / name for name in ('flex_dynamics', 'flex_control')]
     kernels_key = digest([path for folder in compiled for path in (
         *sources(folder / 'kernels', '*.py'), folder / 'warm_up.py')], wheels_key)
-
-    def install() -> None:
-        if not with_ros and step('wheels', wheels_key,
-                                 lambda: install_wheels(requirements[1:])):
-            done.append('installed the wheels')
-        together(build, make_byte_code)
 
     def build() -> None:
         if step('interfaces', interface_key,
@@ -219,7 +190,7 @@ def set_up() -> str:
             step('byte-code', wheels_key, lambda: run(
                 'byte-code', [python, '-c', BYTE_CODE], env, lambda line: None))
 
-    together(install, compile_kernels)
+    together(build, compile_kernels, make_byte_code)
     what = ', '.join(done) + f' in {time.monotonic() - began:.0f} s' if done else 'up to date'
     return f'set-up: {place}; {what}'
 
@@ -229,9 +200,7 @@ def warm_up(env: dict[str, str], python: str) -> None:
     which each compiles what the other does not."""
     print('compiling the numerical kernels (once; about a minute)', flush=True)
     paths = [*(str(ROOT / name) for name in KERNEL_PACKAGES), env.get('PYTHONPATH', '')]
-    # Without looking for ROS libraries at its start: they may just be installed.
-    env = dict(env, PYTHONPATH=os.pathsep.join(filter(None, paths)),
-               _ROS_WHEELS_BOOTSTRAP_COMPLETE='1')
+    env = dict(env, PYTHONPATH=os.pathsep.join(filter(None, paths)))
 
     def part(name: str, *command: str) -> None:
         run(f'kernels-{name}', [python, '-m', *command], env,
