@@ -11,6 +11,7 @@
 """What a robot is asked to do in an episode: where its tip should be, and who pushes it."""
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,18 +64,18 @@ class Task:
                 raise StudyError(f'{name}: expected a positive number, found {value!r}')
 
 
-class Places:
+class Places(ABC):
     """What a task asks of a robot: where its tip is at the start, and where joints bring it."""
 
     start: Array       # (n_joints,)
 
+    @abstractmethod
     def tip_at(self, joints: Array) -> Array:
         """Place (3,) m of the tip at joint positions (n_joints,), at rest, links not bent."""
-        raise NotImplementedError
 
+    @abstractmethod
     def joints_near(self, random: np.random.Generator, way: float) -> Array:
         """Joint positions (n_joints,) within `way` (rad or m) of the start and in the limits."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
