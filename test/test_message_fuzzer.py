@@ -11,7 +11,7 @@ import pytest
 
 FUZZ = Path(__file__).parent / 'fuzz'
 sys.path.insert(0, str(FUZZ))
-import message_targets  # noqa: E402
+import message_inputs  # noqa: E402
 import messages  # noqa: E402
 import soak  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
@@ -39,9 +39,9 @@ def test_a_fixed_sample_finds_nothing():
 
 def fake_target(handle):
     """A node that handles messages of one topic."""
-    one = message_targets.Input('topic fake', lambda rng: JointState(name=['a'], effort=[1.0]),
+    one = message_inputs.Input('topic fake', lambda rng: JointState(name=['a'], effort=[1.0]),
                                 handle)
-    target = message_targets.Target('fake', [], None, lambda count: None)
+    target = message_inputs.Target('fake', [], None, lambda count: None)
     target.inputs.append(one)
     return target, one
 
@@ -109,9 +109,9 @@ def test_a_signal_is_not_a_finding(number):
 
 
 def test_numbers_that_are_not_finite_are_findings():
-    message_targets.finite('state', [1.0], np.zeros(3))
-    with pytest.raises(message_targets.NotFinite, match='state: expected finite numbers'):
-        message_targets.finite('state', [1.0, np.nan])
+    message_inputs.finite('state', [1.0], np.zeros(3))
+    with pytest.raises(message_inputs.NotFinite, match='state: expected finite numbers'):
+        message_inputs.finite('state', [1.0, np.nan])
 
 
 def test_mutations_are_the_same_for_a_seed_and_of_every_kind():
@@ -126,7 +126,8 @@ def test_mutations_are_the_same_for_a_seed_and_of_every_kind():
 
 @pytest.mark.parametrize('kind', [
     *soak.TOPICS.values(), *(one.Request for one in soak.SERVICES.values()),
-    soak.SendGoal.Request, FollowJointTrajectory.Goal], ids=lambda kind: kind.__name__)
+    *(one.Impl.SendGoalService.Request for one in soak.GOALS.values()),
+    FollowJointTrajectory.Goal], ids=lambda kind: kind.__name__)
 def test_messages_are_serialised_as_rclpy_does(kind):
     """Whether or not the fields have their defaults; rclpy may add bytes that nobody reads."""
     for number in range(30):

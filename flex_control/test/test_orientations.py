@@ -58,6 +58,20 @@ def test_velocity_and_acceleration_are_derivatives_and_continuous(knots):
     assert np.allclose(spline.sample(0.0).velocity, [0.1, 0.2, -0.3])
 
 
+def test_a_thousand_orientations_are_joined_smoothly():
+    rng = np.random.default_rng(5)
+    times = np.cumsum(0.3 + rng.random(1000))
+    turns = Rotation.from_rotvec(0.3 * rng.normal(size=(1000, 3)))
+    rotations = [np.eye(3)]
+    for turn in turns[1:]:
+        rotations.append(rotations[-1] @ turn.as_matrix())
+    spline = OrientationSpline(times, rotations)
+    for at in (1, 400, 998):
+        before, after = spline.sample(times[at] - 1e-9), spline.sample(times[at] + 1e-9)
+        assert np.allclose(before.acceleration, after.acceleration, atol=1e-5)
+        assert np.allclose(spline.sample(times[at]).rotation, rotations[at], atol=1e-9)
+
+
 def test_it_is_the_recursion_of_the_paper(knots):
     """9.2.3, corrected and for any knots, started with this motion's first acceleration."""
     spline = OrientationSpline(TIMES, knots)

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from flex_control import ControlError, InverseKinematics
+from flex_control.loop import planner_process
 from flex_control.loop.tip_planning import TipRequest, tip_path
 from flex_control.reference.fibre_strain import FibreStrain
+from flex_control.trajectories import MotionLimits
 from flex_description import load_robot
 from flex_dynamics import Model
 
@@ -63,7 +65,11 @@ def test_paths_begin_where_the_frame_is_and_go_where_they_are_asked_to(arm):
     (line(0.05), 'expected a duration in s or a speed in m/s, one of them'),
     (line(0.05, duration=1.0, speed=1.0), 'one of them, found duration 1 and speed 1'),
     (line(0.0, duration=1.0), 'a length of at least 0.001 m'),
-    (line(0.05, duration=1e4), 'at most 600 s'),
+    (line(0.05, duration=1e4), 'expected it to take 0.001 to 600 s'),
+    (line(0.05, duration=1e-300), 'found 1e-300 s'),
+    (request('poses', positions=np.array([[0.01, 0.0, 0.0], [0.02, 0.0, 0.0]]),
+             rotations=np.zeros((2, 3, 3)), times=np.array([1.0, 1.0 + 1e-9])),
+     'at least 0.001 s from one pose to the next'),
     (request(duration=1.0), 'line: expected one pose'),
     (request('poses', duration=1.0), 'at least one pose to go to'),
     (request('poses', positions=np.ones((2, 3)), rotations=np.zeros((2, 3, 3)),
@@ -75,6 +81,22 @@ def test_paths_begin_where_the_frame_is_and_go_where_they_are_asked_to(arm):
 def test_what_is_no_path_is_refused(arm, asked, why):
     with pytest.raises(ControlError, match=why):
         tip_path(arm, asked)
+
+
+def test_a_plan_that_takes_too_long_is_given_up(arm, monkeypatch):
+    monkeypatch.setattr(planner_process, 'LONGEST_PLAN', 0.2)
+    process = planner_process.PlannerProcess(planner_process.Setting(
+        arm, MotionLimits.of(arm.robot, arm.joint_names), 0.02))
+    try:
+        answer = process.plan(line(0.05, duration=500.0))
+        with pytest.raises(ControlError, match='no plan was found within 0.2 s'):
+            answer.result(timeout=30.0)
+        assert not process.busy
+        monkeypatch.setattr(planner_process, 'LONGEST_PLAN', 300.0)
+        with pytest.raises(ControlError, match='line: expected one pose'):       # by a new process
+            process.plan(request(duration=1.0)).result(timeout=60.0)
+    finally:
+        process.close()
 
 
 def test_strain_of_the_outer_fibres_is_that_of_the_curvature(arm):

@@ -1,31 +1,31 @@
-"""The nodes of flex in this process, each with its inputs: subscriptions, services, the action.
+"""The nodes of flex in this process, each with its inputs (message_inputs.py).
 
-Messages are handed to the callbacks that the middleware would call, as bytes where the node takes
-bytes. What rclpy decodes itself (requests, goals and the clock) is decoded first: the middleware
-drops what cannot be. After each message the node does what it does with its input, one period or
-one picture, and what it would publish is checked.
+After each message the node does what it does with its input, one period or one picture, and what
+it would publish is checked.
 """
 from __future__ import annotations
 
-import inspect
 import math
-from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import rclpy
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import CancelResponse
-from rclpy.serialization import deserialize_message, serialize_message
+from message_inputs import (
+    QUEUES,
+    Checked,
+    CheckedBytes,
+    Target,
+    ended,
+    fake_take,
+    finite,
+)
+from rclpy.serialization import serialize_message
 from rclpy.signals import SignalHandlerOptions
-from rclpy.subscription import Subscription
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
-from simulation_interfaces.msg import SimulationState
-from simulation_interfaces.srv import SetSimulationState
 from tf2_msgs.msg import TFMessage
 from valid_messages import ValidMessages
 from visualization_msgs.msg import MarkerArray
@@ -35,13 +35,11 @@ from flex_control.nodes.control import Control
 from flex_control.nodes.observer import Observer
 from flex_control.nodes.proxy.downstream import ABORTED, CANCELED, SUCCEEDED, Outcome
 from flex_control.nodes.shaping_proxy import ShapingProxy
-from flex_control.nodes.trajectory_intake import TrajectoryIntake
 from flex_dynamics.nodes.dynamics import Dynamics
 from flex_dynamics.ros.simulator import Simulator
 from flex_dynamics.ros.simulator.status import diagnostics
 from flex_msgs.msg import FlexState
 from flex_ros import polled_subscription
-from flex_ros.message_fields import stamp
 from flex_ros.rclpy_guard import guard
 from flex_viz.nodes.markers import Markers
 from flex_viz.nodes.modes import Modes
@@ -49,178 +47,6 @@ from flex_viz.nodes.state_publisher import StatePublisher
 from flex_viz.nodes.viewer import Viewer
 
 PERIOD = 10_000_000       # ns from one good state to the next
-QUEUES: dict[Any, deque] = defaultdict(deque)      # in place of the middleware's, by subscription
-
-
-class NotFinite(AssertionError):
-    """A node would have published NaN or infinity."""
-
-
-@dataclass
-class Input:
-    """One way into a node. deliver: handles the bytes of one message; False: the middleware would
-    have dropped them."""
-
-    name: str
-    valid: Callable[[np.random.Generator], Any]
-    deliver: Callable[[bytes], bool]
-
-
-@dataclass
-class Target:
-    """Nodes under test, as `scenario` starts them."""
-
-    scenario: str
-    nodes: list[Any]
-    messages: ValidMessages
-    after: Callable[[int], None]      # with the number of messages so far
-    time: int = 0                     # ns, of the next good state
-    inputs: list[Input] = field(default_factory=list)
-    pending: list[Any] = field(default_factory=list)       # coroutines that wait
-
-    def collect(self) -> None:
-        """Find all inputs of the nodes."""
-        for node in self.nodes:
-            for subscription in node.subscriptions:
-                self.inputs.append(self._topic(subscription))
-            for service in node.services:
-                self.inputs.append(self._service(service))
-            if isinstance(node, Control):
-                self.inputs.append(self._action(node._motion._action, 'control'))
-            elif isinstance(node, ShapingProxy):
-                self.inputs.append(self._action(node, 'shaping_proxy'))
-
-    def _topic(self, subscription: Any) -> Input:
-        kind, numbers = subscription.msg_type, iter(range(1, 10**9))
-
-        def deliver(data: bytes) -> bool:
-            message: Any = data
-            if not subscription.raw:
-                try:
-                    message = deserialize_message(data, kind)
-                except Exception:
-                    return False
-            given = (message, {'publication_sequence_number': next(numbers),
-                               'received_timestamp': 0})
-            if (getattr(subscription.callback_group, 'polled', False)
-                    and not isinstance(getattr(subscription.callback, '__self__', None),
-                                       TrajectoryIntake)):
-                QUEUES[subscription].append(given)
-                return True
-            alone = subscription._callback_type is Subscription.CallbackType.MessageOnly
-            subscription.callback(*given[:1] if alone else given)
-            return True
-        return Input(f'topic {subscription.topic_name.lstrip("/")}',
-                     lambda rng: self.messages.make(kind, self.time, rng), deliver)
-
-    def _service(self, service: Any) -> Input:
-        kind = service.srv_type
-
-        def deliver(data: bytes) -> bool:
-            try:
-                request = deserialize_message(data, kind.Request)
-            except Exception:
-                return False
-            if (kind is SetSimulationState
-                    and request.state.state == SimulationState.STATE_QUITTING):
-                return True          # it ends the simulator, as it should
-            answer = service.callback(request, kind.Response())
-            if inspect.iscoroutine(answer):
-                self.run(answer)
-            return True
-        return Input(f'service {service.srv_name.lstrip("/")}',
-                     lambda rng: self.messages.request(kind, rng), deliver)
-
-    def _action(self, action: Any, name: str) -> Input:
-        kind = FollowJointTrajectory.Goal
-
-        def deliver(data: bytes) -> bool:
-            try:
-                handle = GoalHandle(deserialize_message(data, kind))
-            except Exception:
-                return False
-            self.run(action._execute(handle))
-            assert action._cancel(GoalHandle(None)) == CancelResponse.ACCEPT
-            return True
-        return Input(f'action {name}/follow_joint_trajectory',
-                     lambda rng: self.messages.make(kind, self.time, rng), deliver)
-
-    def run(self, coroutine: Any) -> None:
-        """Go on with a coroutine, and with those that wait."""
-        self.pending = [one for one in (*self.pending, coroutine) if not ended(one)][-3:]
-
-
-def ended(coroutine: Any) -> bool:
-    try:
-        coroutine.send(None)
-    except StopIteration:
-        return True
-    return False
-
-
-class GoalHandle:
-    """What a goal of an action needs of rclpy."""
-
-    is_active, is_cancel_requested = True, False
-
-    def __init__(self, request: Any) -> None:
-        self.request, self.goal_id = request, id(self)
-
-    def publish_feedback(self, feedback: Any) -> None:
-        finite('feedback', feedback.desired.positions, feedback.error.positions)
-
-    def abort(self) -> None:
-        pass
-
-    canceled = succeed = abort
-
-
-class Checked:
-    """A FixedLayoutPublisher whose numbers are checked."""
-
-    problem = ''
-
-    def __init__(self, publisher: Any, what: str) -> None:
-        self._publisher, self._what = publisher, what
-
-    def publish(self, time: int, *arrays: Any) -> None:
-        stamp(time)
-        finite(self._what, *arrays)
-        self._publisher.publish(time, *arrays)
-
-    def repeat(self) -> None:
-        self._publisher.repeat()
-
-
-class CheckedBytes:
-    """A publisher of serialised messages, some of which are decoded and checked."""
-
-    def __init__(self, publisher: Any, kind: Any, numbers: Callable[[Any], Any],
-                 every: int) -> None:
-        self._publisher, self._kind, self._numbers = publisher, kind, numbers
-        self._every, self._count = every, 0
-
-    def publish(self, data: bytes) -> None:
-        self._count += 1
-        if self._count % self._every == 0:
-            finite(self._kind.__name__, self._numbers(deserialize_message(data, self._kind)))
-        self._publisher.publish(data)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._publisher, name)
-
-
-def finite(what: str, *arrays: Any) -> None:
-    for values in arrays:
-        if not np.isfinite(np.asarray(values, dtype=float)).all():
-            raise NotFinite(f'{what}: expected finite numbers, found {values}')
-
-
-def fake_take(subscription: Any) -> Any:
-    return QUEUES[subscription].popleft() if QUEUES[subscription] else None
-
-
-# Scenarios ----------------------------------------------------------------------------------
 
 
 def simulator(sync: str) -> Target:

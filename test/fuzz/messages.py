@@ -27,8 +27,9 @@ import warnings
 import zlib
 from dataclasses import dataclass, field
 
+from message_inputs import Input, Target
 from message_mutations import Mutator
-from message_targets import SCENARIOS, Input, Target, started
+from message_targets import SCENARIOS, started
 
 LONGEST_TIME = 2.0        # s of processor time for one message, with the period that follows it
 HANG = 10.0               # s of processor time after which a callback is interrupted

@@ -46,6 +46,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,9 @@ from valid_messages import ValidMessages
 
 from flex_description import load_robot
 from flex_dynamics import Model
+from flex_msgs.action import FollowTipPath
 from flex_msgs.msg import DynamicsTerms, FlexState, StrainGauges
-from flex_msgs.srv import ApplyWrench, AttachPayload, DetachPayload, GetDynamics
+from flex_msgs.srv import ApplyWrench, AttachPayload, DetachPayload, GetDynamics, PlanTip
 
 ROBOT = 'lab_link'
 SIMULATED = 'use_sim_time:=true'
@@ -114,6 +116,7 @@ SERVICES = {
     'simulator/set_simulation_state': SetSimulationState,
     'simulator/step_simulation': StepSimulation,
     'dynamics/get_dynamics': GetDynamics, 'control/query_state': QueryTrajectoryState,
+    'control/plan_tip': PlanTip,
     **{f'{name}/set_parameters': SetParameters for name in NODES},
 }
 # Buffers as long as their message, freed after it. Data sharing and synchronous publishing, which
@@ -134,8 +137,7 @@ RELEASED = """<?xml version="1.0" encoding="UTF-8"?>
 </profiles>
 """
 QUIT = SimulationState.STATE_QUITTING      # it ends the simulator, as it should
-SendGoal = FollowJointTrajectory.Impl.SendGoalService
-GOALS = 'control/follow_joint_trajectory/_action/send_goal'
+GOALS = {'follow_joint_trajectory': FollowJointTrajectory, 'follow_tip_path': FollowTipPath}
 PROGRESS = 300.0       # s between two lines about it
 SAMPLE = 5.0           # s between two looks at the memory
 GROWTH = 8.0           # MB that a node may grow once settled, for caches and fragmentation
@@ -215,7 +217,9 @@ class Garbage(Node):
                         for name, kind in TOPICS.items()}
         self._asked = {name: (self.create_client(kind, name), self._request_of(kind))
                           for name, kind in SERVICES.items()}
-        self._asked[GOALS] = self.create_client(SendGoal, GOALS), self._goal
+        for action, kind in GOALS.items():
+            name, service = f'control/{action}/_action/send_goal', kind.Impl.SendGoalService
+            self._asked[name] = self.create_client(service, name), partial(self._goal, kind)
         self.sent = dict.fromkeys((*self._told, *self._asked), 0)
         self.statuses: dict[str, tuple[float, DiagnosticStatus]] = {}
         self.repairs = self.unsent = 0
@@ -271,9 +275,9 @@ class Garbage(Node):
     def _request_of(self, service: Any) -> Any:
         return lambda rng: self._messages.request(service, rng)
 
-    def _goal(self, rng: np.random.Generator) -> Any:
-        request = SendGoal.Request()
-        request.goal = self._messages.make(FollowJointTrajectory.Goal, self._time, rng)
+    def _goal(self, kind: Any, rng: np.random.Generator) -> Any:
+        request = kind.Impl.SendGoalService.Request()
+        request.goal = self._messages.make(kind.Goal, self._time, rng)
         request.goal_id.uuid = rng.integers(0, 256, 16).astype(np.uint8)
         return request
 

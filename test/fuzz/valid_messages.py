@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.srv import QueryTrajectoryState
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Pose, WrenchStamped
 from rcl_interfaces.srv import (
     DescribeParameters,
     GetParameters,
@@ -28,8 +28,9 @@ from simulation_interfaces.srv import (
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from flex_dynamics import Model, Sensors
-from flex_msgs.msg import DynamicsTerms, FlexState, StrainGauges
-from flex_msgs.srv import ApplyWrench, AttachPayload, DetachPayload, GetDynamics
+from flex_msgs.action import FollowTipPath
+from flex_msgs.msg import DynamicsTerms, FlexState, StrainGauges, TipPath
+from flex_msgs.srv import ApplyWrench, AttachPayload, DetachPayload, GetDynamics, PlanTip
 
 PARAMETERS = (
     Parameter('encoders.noise', value=1e-3), Parameter('encoders.bias', value=[0.01]),
@@ -119,6 +120,20 @@ class ValidMessages:
         goal.goal_time_tolerance.sec = 1
         return goal
 
+    def _tippath(self, rng: np.random.Generator) -> TipPath:
+        message = TipPath(kind=int(rng.integers(3)), relative=True, frame=self.tip,
+                          keep_orientation=bool(rng.integers(2)), preview=float(rng.random()))
+        for _ in range(1 if message.kind == TipPath.LINE else int(rng.integers(1, 4))):
+            pose = Pose()
+            pose.position.x, pose.position.y = (0.05 * rng.normal(size=2)).tolist()
+            message.poses.append(pose)
+        message.normal.z, message.centre.x = 1.0, 0.05
+        message.duration = 1.0
+        return message
+
+    def _followtippath_goal(self, rng: np.random.Generator) -> Any:
+        return FollowTipPath.Goal(path=self._tippath(rng), tolerance=0.1)
+
     # Requests of services, by the names of their types -------------------------------------
 
     def request(self, kind: Any, rng: np.random.Generator) -> Any:
@@ -127,6 +142,7 @@ class ValidMessages:
             ApplyWrench: self._apply_wrench, AttachPayload: self._attach_payload,
             DetachPayload: lambda _: DetachPayload.Request(name='box'),
             GetDynamics: self._get_dynamics,
+            PlanTip: lambda rng: PlanTip.Request(path=self._tippath(rng)),
             StepSimulation: lambda _: StepSimulation.Request(steps=1),
             ResetSimulation: lambda rng: ResetSimulation.Request(scope=int(rng.integers(8))),
             SetSimulationState: self._set_simulation_state,

@@ -32,6 +32,7 @@ from flex_dynamics import DynamicsError, Model
 
 NICE = 5             # lower priority than the loop
 PATIENCE = 2.0       # s for the process to end by itself
+LONGEST_PLAN = 300.0  # s of calculation, after which a plan is given up
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,24 @@ def _ask(process: subprocess.Popen[bytes], setting: bytes, request: TipRequest,
          answer: Future[TipPlan]) -> None:
     """Send a request to the process, and wait for its answer."""
     assert process.stdin is not None and process.stdout is not None
+    late = threading.Event()
+
+    def give_up() -> None:
+        late.set()
+        process.kill()
+    timer = threading.Timer(LONGEST_PLAN, give_up)
+    timer.daemon = True
+    timer.start()
     try:
         process.stdin.write(setting)
         pickle.dump(request, process.stdin)
         process.stdin.flush()
         found: TipPlan | ControlError = pickle.load(process.stdout)
     except (OSError, EOFError, ValueError, pickle.UnpicklingError):
-        found = ControlError('the process that plans has ended before the plan was made')
+        found = ControlError(f'no plan was found within {LONGEST_PLAN:g} s: divide the path into '
+                             'shorter ones, or give fewer poses' if late.is_set() else
+                             'the process that plans has ended before the plan was made')
+    timer.cancel()
     if isinstance(found, ControlError):
         answer.set_exception(found)
     else:

@@ -32,6 +32,7 @@ from flex_dynamics import Model
 LINE, CIRCLE, POSES = 'line', 'circle', 'poses'
 NEAR = 1e-3                # m from where the frame is: a first pose that is the start itself
 STAYS = 1e-6               # rad or m, by which a plan may begin beside the joints as they are
+SHORTEST = 1e-3            # s, of a path and between two of its poses
 LONGEST = 600.0            # s, of a path
 
 
@@ -150,6 +151,10 @@ def _through_poses(request: TipRequest, rests: np.ndarray, positions: np.ndarray
         raise ControlError('poses: expected times, or a duration, or a speed, found two of them')
     times = np.concatenate(([0.0], times))
     _check_length(times[-1])
+    shortest = float(np.diff(times).min())
+    if shortest < SHORTEST:
+        raise ControlError(f'times: expected at least {SHORTEST:g} s from one pose to the next, '
+                           f'found {shortest:g} s')
     turns = np.concatenate((rests[None, :3, :3], rotations)) if request.orientation else None
     return TipPoses(times, points, turns)
 
@@ -167,9 +172,9 @@ def _duration(request: TipRequest, length: float) -> float:
 
 
 def _check_length(duration: float) -> None:
-    if not 0.0 < duration <= LONGEST:
-        raise ControlError(f'path: expected it to take more than 0 and at most {LONGEST:g} s, '
-                           f'found {duration:g} s')
+    if not SHORTEST <= duration <= LONGEST:
+        raise ControlError(f'path: expected it to take {SHORTEST:g} to {LONGEST:g} s, found '
+                           f'{duration:g} s')
 
 
 def _check_efforts(model: Model, motion: TipTrajectory) -> float:

@@ -11,11 +11,12 @@
 """Smooth rotation through given orientations by cubics of vector-parameters (Mladenova 9.2)."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import root
+from scipy.linalg import solve_banded
 
 from flex_control.errors import ControlError
 from flex_description.math import skew
@@ -23,6 +24,9 @@ from flex_dynamics.papers import vector_parameters
 
 ORTHOGONAL = 1e-6
 NEAR_HALF_TURN = 1e-6    # of 1 + trace
+NEWTON_STEPS = 50
+SMALLEST_STEP = 1e-3     # share of a step of Newton's method
+TINY = 1e-30             # complex step: exact to rounding
 
 
 class Orientation(NamedTuple):
@@ -60,44 +64,25 @@ class OrientationSpline:
 
     def _smooth(self, ends: np.ndarray) -> np.ndarray:
         """Coefficients (k - 1, 3, 3), x, y, z of every piece."""
-        count = len(self._spans)
+        spans = self._spans[:, None]
         # a first guess: the mean of the angular velocities on both sides of each knot
-        mean = 2.0 * self._turns / self._spans[:, None]
+        mean = 2.0 * self._turns / spans
         guess = 0.5 * (mean[:-1] + mean[1:])
 
         def pieces(inner: np.ndarray) -> np.ndarray:
-            speeds = np.vstack((ends[:1], inner.reshape(-1, 3), ends[1:]))
-            return np.array([_cubic(self._turns[k], speeds[k] * self._spans[k],
-                                    speeds[k + 1] * self._spans[k]) for k in range(count)])
+            speeds = np.concatenate((ends[:1], inner, ends[1:]))
+            return _cubics(self._turns, speeds[:-1] * spans, speeds[1:] * spans)
 
         def jumps(inner: np.ndarray) -> np.ndarray:
             made = pieces(inner)
-            return np.concatenate([
-                self._motion(made[k], 1.0, self._spans[k])[2]
-                - self._motion(made[k + 1], 0.0, self._spans[k + 1])[2]
-                for k in range(count - 1)])
+            return _motion(made[:-1], 1.0, spans[:-1])[2] - _motion(made[1:], 0.0, spans[1:])[2]
 
-        if count == 1:
-            return pieces(np.zeros(0))
-        found = root(jumps, guess.ravel(), tol=1e-12)
         size = np.abs(mean).max(initial=1e-300) / self._spans.min()
-        if np.abs(jumps(found.x)).max() > 1e-8 * max(size, 1e-12):
+        inner = _root_by_neighbours(jumps, guess, 1e-14 * size) if len(guess) else guess
+        if not np.abs(jumps(inner)).max(initial=0.0) <= 1e-8 * max(size, 1e-12):
             raise ControlError('orientations: no smooth motion found; take points that are nearer '
                                'to each other, or other times')
-        return pieces(found.x)
-
-    @staticmethod
-    def _motion(piece: np.ndarray, u: float,
-                span: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """c, angular velocity and acceleration in body axes at u of a piece that takes `span`."""
-        x, y, z = piece
-        c = ((x * u + y) * u + z) * u
-        rate = ((3.0 * x * u + 2.0 * y) * u + z) / span
-        second = (6.0 * x * u + 2.0 * y) / span**2
-        scale = 2.0 / (1.0 + c @ c)
-        velocity = scale * (rate - np.cross(c, rate))
-        acceleration = scale * (second - np.cross(c, second) - (c @ rate) * velocity)
-        return c, velocity, acceleration
+        return pieces(inner)
 
     def sample(self, time: float) -> Orientation:
         """The motion at `time` (s); before and after it stands still at its ends."""
@@ -106,17 +91,72 @@ class OrientationSpline:
             return Orientation(self._rotations[at].copy(), np.zeros(3), np.zeros(3))
         k = min(int(np.searchsorted(self._times, time, side='right')) - 1, len(self._spans) - 1)
         u = (time - self._times[k]) / self._spans[k]
-        c, velocity, acceleration = self._motion(self._pieces[k], u, self._spans[k])
+        c, velocity, acceleration = _motion(self._pieces[k], u, self._spans[k])
         return Orientation(self._rotations[k] @ vector_parameters.rotation(c), velocity,
                            acceleration)
 
 
-def _cubic(turn: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """x, y, z (3, 3) of a cubic to c(1) = turn with these angular velocities, per piece."""
+def _cubics(turns: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """x, y, z (k, 3, 3) of cubics to c(1) = turns (k, 3) with these angular velocities (k, 3), per
+    piece."""
     z = 0.5 * first
-    end = 0.5 * (1.0 + turn @ turn) * np.linalg.solve(np.eye(3) - skew(turn), last)    # (394)
-    x = end - z - 2.0 * (turn - z)
-    return np.array([x, turn - z - x, z])
+    sides = np.eye(3) - np.array([skew(turn) for turn in turns])
+    end = 0.5 * (1.0 + (turns * turns).sum(-1, keepdims=True)) * np.linalg.solve(
+        sides, last[..., None])[..., 0]                                                  # (394)
+    x = end - z - 2.0 * (turns - z)
+    return np.stack([x, turns - z - x, z], axis=1)
+
+
+def _motion(pieces: np.ndarray, u: float,
+            span: np.ndarray | float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """c, angular velocity and acceleration (..., 3) in body axes at u of pieces (..., 3, 3) that
+    take `span` (..., 1)."""
+    x, y, z = pieces[..., 0, :], pieces[..., 1, :], pieces[..., 2, :]
+    c = ((x * u + y) * u + z) * u
+    rate = ((3.0 * x * u + 2.0 * y) * u + z) / span
+    second = (6.0 * x * u + 2.0 * y) / span**2
+    scale = 2.0 / (1.0 + (c * c).sum(-1, keepdims=True))
+    velocity = scale * (rate - np.cross(c, rate))
+    acceleration = (scale * (second - np.cross(c, second))
+                    - scale * (c * rate).sum(-1, keepdims=True) * velocity)
+    return c, velocity, acceleration
+
+
+def _root_by_neighbours(function: Callable[[np.ndarray], np.ndarray], guess: np.ndarray,
+                        tolerance: float) -> np.ndarray:
+    """A root (k, 3) of a function whose rows (k, 3) depend on the same and the neighbouring rows
+    of its argument: Newton's method with a banded matrix, so that the cost is linear in k.
+
+    The derivatives are complex steps: every third row is changed at once.
+    """
+    at, count = guess, guess.size
+    value = function(at)
+    for _ in range(NEWTON_STEPS):
+        if not np.abs(value).max() > tolerance:
+            break
+        banded = np.zeros((11, count))
+        for row, column in np.ndindex(3, 3):
+            change = np.zeros(guess.shape, dtype=complex)
+            change[row::3, column] = TINY * 1j
+            derivative = function(at + change).imag / TINY
+            for k in range(row, len(guess), 3):
+                low, high = 3 * max(k - 1, 0), min(3 * (k + 2), count)
+                banded[5 + np.arange(low, high) - (3 * k + column), 3 * k + column] = (
+                    derivative.ravel()[low:high])
+        try:
+            step = solve_banded((5, 5), banded, value.ravel()).reshape(guess.shape)
+        except (ValueError, np.linalg.LinAlgError):        # no number, or singular
+            break
+        share = 1.0
+        while share > SMALLEST_STEP:
+            tried = function(at - share * step)
+            if np.abs(tried).max() < np.abs(value).max():
+                break
+            share *= 0.5
+        else:
+            break
+        at, value = at - share * step, tried
+    return at
 
 
 def _turn(one: np.ndarray, other: np.ndarray, at: int) -> np.ndarray:

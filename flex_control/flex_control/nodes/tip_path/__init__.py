@@ -8,4 +8,4 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""Parts of the shaping proxy: its parameters, the robot as it sees it, the controller below."""
+"""Motions along a path of the tip: the request as a message, the action and the service."""
