@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterable
@@ -46,19 +47,27 @@ def venv_environment() -> dict[str, str]:
     return env
 
 
-def install_wheels(requirements: list[Path]) -> None:
-    """Make the venv and install the pinned wheels; pip checks the hash of every file."""
-    total = sum(line[:1].isalpha() for path in requirements for line in path.open())
-    print(f'installing about {total} pinned packages from the Python index '
-          '(a few minutes the first time)', flush=True)
-    version = STATE / 'venv.python'
-    same = version.exists() and version.read_text() == sys.version + str(VENV)
-    options = [] if same else ['--clear']
-    # In a shell of env.sh this is the venv's own Python, which cannot make the venv anew.
-    python = sys.executable if sys.prefix != str(VENV) else str(
-        Path(sys.base_prefix, 'bin', f'python3.{sys.version_info.minor}'))
-    run('venv', [python, '-m', 'venv', *options, str(VENV)], dict(os.environ), lambda line: None)
-    version.write_text(sys.version + str(VENV))
+def install(requirements: Path, total: int) -> None:
+    """Install pinned packages into the venv by uv, which downloads many files at once, once it is
+    there; by pip where it fails. Both check the hash of every file."""
+    # The files list everything that is needed. Without --no-deps older versions of pip look again
+    # for what a package asks for with extras (`coverage[toml]`), find a release that is newer than
+    # the pinned one, and stop because it has no hash.
+    options = ['install', '--require-hashes', '--no-deps', '--no-build-isolation',
+               '-r', str(requirements)]
+    env, name = venv_environment(), requirements.stem
+    uv = VENV / 'bin' / 'uv'
+    if uv.exists():
+        # Copied: wheels.py changes installed files, which must not change those of uv's cache.
+        command = [str(uv), 'pip', *options, '--python', str(VENV / 'bin' / 'python'),
+                   '--link-mode', 'copy', '--no-progress']
+        try:
+            run(f'{name}-uv', command, uv_environment(env), lambda line: line.strip()
+                if line.startswith(('Prepared', 'Installed')) else None)
+        except SetupError:
+            print(f'  uv could not install them (build/setup/{name}-uv.log); pip goes on')
+        else:
+            return
     collected = 0
 
     def show(line: str) -> str | None:
@@ -70,15 +79,43 @@ def install_wheels(requirements: list[Path]) -> None:
         collected += 1
         return None if collected % 20 else f'{collected} of {total}'
 
+    # Byte code is made later, beside the build.
+    run(name, [str(VENV / 'bin' / 'python'), '-m', 'pip', *options, '--no-compile',
+               '--progress-bar', 'off'], env, show)
+
+
+def uv_environment(env: dict[str, str]) -> dict[str, str]:
+    """`env` with what pip is told about indexes, by variables or files, in the words of uv."""
+    listed = subprocess.run([str(VENV / 'bin' / 'python'), '-m', 'pip', 'config', 'list'],
+                            env=env, capture_output=True, text=True, check=False).stdout
+    told = {name: value for section in ('global', 'install', ':env:')      # the last one counts
+            for name, value in re.findall(rf"^{section}\.([\w-]+)='(.*)'$", listed, re.MULTILINE)}
+    named = {'index-url': 'UV_DEFAULT_INDEX', 'extra-index-url': 'UV_INDEX',
+             'find-links': 'UV_FIND_LINKS', 'trusted-host': 'UV_INSECURE_HOST',
+             'cert': 'SSL_CERT_FILE', 'proxy': 'ALL_PROXY'}
+    given = {named[name]: value.replace('\\n', ' ') for name, value in told.items()
+             if name in named}
+    if 'UV_FIND_LINKS' in given:
+        given['UV_FIND_LINKS'] = ','.join(given['UV_FIND_LINKS'].split())
+    # As pip does: any index may have the file, since its hash is checked.
+    return {'UV_INDEX_STRATEGY': 'unsafe-best-match', **given, **env}
+
+
+def install_wheels(requirements: list[Path]) -> None:
+    """Make the venv and install the pinned wheels."""
+    total = sum(line[:1].isalpha() for path in requirements for line in path.open())
+    print(f'installing about {total} pinned packages from the Python index '
+          '(a few minutes the first time)', flush=True)
+    version = STATE / 'venv.python'
+    same = version.exists() and version.read_text() == sys.version + str(VENV)
+    options = [] if same else ['--clear']
+    # In a shell of env.sh this is the venv's own Python, which cannot make the venv anew.
+    python = sys.executable if sys.prefix != str(VENV) else str(
+        Path(sys.base_prefix, 'bin', f'python3.{sys.version_info.minor}'))
+    run('venv', [python, '-m', 'venv', *options, str(VENV)], dict(os.environ), lambda line: None)
+    version.write_text(sys.version + str(VENV))
     for path in requirements:
-        # The files list everything that is needed. Without --no-deps older versions of pip look
-        # again for what a package asks for with extras (`coverage[toml]`), find a release that is
-        # newer than the pinned one, and stop because it has no hash.
-        # Byte code is made later, beside the build.
-        run(path.stem, [str(VENV / 'bin' / 'python'), '-m', 'pip', 'install', '--require-hashes',
-                        '--no-deps', '--no-build-isolation', '--no-compile', '--progress-bar',
-                        'off', '-r', str(path)],
-            venv_environment(), show)
+        install(path, sum(line[:1].isalpha() for line in path.open()))
     run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
         lambda line: line.strip())
 

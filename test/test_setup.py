@@ -111,6 +111,47 @@ def test_without_a_network_one_line_says_so(ready_copy, index, why):
                      one_line(done.stderr))
 
 
+def fake_program(path, body):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\n{body}\n')
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize('code, pip_runs', [(0, False), (2, True)])
+def test_pip_installs_what_uv_cannot(tmp_path, monkeypatch, capsys, code, pip_runs):
+    setup, calls = module('setup'), tmp_path / 'calls'
+    for part in (setup, *map(sys.modules.get, PARTS)):
+        for name in ('ROOT', 'VENV', 'STATE'):
+            if hasattr(part, name):
+                monkeypatch.setattr(part, name, tmp_path)
+    fake_program(tmp_path / 'bin' / 'uv', f'echo uv "$@" >> "{calls}"; exit {code}')
+    fake_program(tmp_path / 'bin' / 'python', f'echo python "$@" >> "{calls}"')
+    setup.install(tmp_path / 'wheels.txt', 1)
+    said = [line.split() for line in calls.read_text().splitlines()
+            if 'config' not in line.split()]
+    assert [line[0] for line in said] == ['uv', 'python'][:1 + pip_runs]
+    assert all({'--require-hashes', '--no-deps'} < set(line) for line in said)
+    assert ('pip goes on' in capsys.readouterr().out) == pip_runs
+
+
+def test_uv_is_told_of_the_indexes_of_pip(tmp_path, monkeypatch):
+    setup = module('setup')
+    config = tmp_path / 'pip.conf'
+    config.write_text('[global]\nindex-url = https://one.invalid/simple\n'
+                      'extra-index-url = https://two.invalid/a\n    https://two.invalid/b\n'
+                      'find-links = /a\n    /b\n')
+    env = {'PATH': os.environ['PATH'], 'PIP_CONFIG_FILE': str(config), 'HOME': str(tmp_path)}
+    monkeypatch.setattr(setup, 'VENV', Path(sys.prefix))
+    told = setup.uv_environment(env)
+    assert told['UV_DEFAULT_INDEX'] == 'https://one.invalid/simple'
+    assert told['UV_INDEX'].split() == ['https://two.invalid/a', 'https://two.invalid/b']
+    assert told['UV_FIND_LINKS'] == '/a,/b'
+    told = setup.uv_environment({**env, 'PIP_INDEX_URL': 'https://three.invalid/simple',
+                                 'UV_INDEX': 'https://mine.invalid'})
+    assert told['UV_DEFAULT_INDEX'] == 'https://three.invalid/simple'
+    assert told['UV_INDEX'] == 'https://mine.invalid'
+
+
 @pytest.mark.parametrize('moment', ['early', 'pip'])
 def test_ctrl_c_ends_in_one_line(ready_copy, moment):
     """As a terminal sends it, to make, the set-up and pip alike."""
