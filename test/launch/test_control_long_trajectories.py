@@ -27,6 +27,22 @@ def bench(request):
     bench.close()
 
 
+@pytest.fixture
+def simulated_time_bench():
+    bench = Bench(state_timeout=60.0, use_sim_time=True)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def kept_for(request, monkeypatch):
+    """Seconds for which the bench keeps results: to be asked for before the bench."""
+    seconds = getattr(request, 'param', 1)
+    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', seconds)
+    monkeypatch.setattr(trajectory_action, 'MOST_KEPT', 5)
+    return seconds
+
+
 def trajectory(count=POINTS, span=3.0, joint='joint1'):
     """From where the joint of the bench is, slowly, to 0.6."""
     s = np.linspace(0.0, 1.0, count + 1)[1:]
@@ -184,12 +200,9 @@ def test_short_trajectories_begin_at_once(bench):
     assert MODEL.n_joints == 1
 
 
-@pytest.mark.parametrize('kept_for', [3600, 1])
-def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(monkeypatch, kept_for):
-    most = 5
-    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', kept_for)
-    monkeypatch.setattr(trajectory_action, 'MOST_KEPT', most)
-    bench = Bench(state_timeout=60.0)
+@pytest.mark.parametrize('kept_for', [3600, 1], indirect=True)
+def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(kept_for, bench):
+    most = trajectory_action.MOST_KEPT
     client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
     assert bench.until(client.server_is_ready)
     answer_states(bench, 1, 2)
@@ -205,13 +218,10 @@ def test_results_of_many_goals_are_kept_for_a_while_and_never_without_bound(monk
         assert bench.until(lambda: server.kept == 0)
     else:
         assert server.kept == most and not sent.result().accepted
-    bench.close()
 
 
-def test_a_goal_with_the_id_of_one_that_expires_just_then_is_kept(monkeypatch):
+def test_a_goal_with_the_id_of_one_that_expires_just_then_is_kept(kept_for, bench):
     """Both come in one turn; rclpy alone forgets the new goal, and ends the node as that ends."""
-    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', 1)
-    bench = Bench(state_timeout=60.0)
     kind = FollowJointTrajectory.Impl.SendGoalService
     client = bench.node.create_client(kind, 'control/follow_joint_trajectory/_action/send_goal')
     assert bench.until(client.service_is_ready)
@@ -235,7 +245,6 @@ def test_a_goal_with_the_id_of_one_that_expires_just_then_is_kept(monkeypatch):
     assert bench.until(second.done) and first.done() and second.result().accepted
     assert {'goal', 'expired'} in turns
     assert bench.until(lambda: server.kept == 0)           # the second has ended, and expired
-    bench.close()
 
 
 def set_clock(bench, seconds):
@@ -247,10 +256,9 @@ def set_clock(bench, seconds):
     assert bench.until(lambda: bench.control.get_clock().now().nanoseconds == seconds * 10**9)
 
 
-def test_results_do_not_stay_for_ever_when_the_clock_is_set_back(monkeypatch):
+def test_results_do_not_stay_for_ever_when_the_clock_is_set_back(kept_for, simulated_time_bench):
     """By the clock of the node they would be kept until it is 1000001 s again."""
-    monkeypatch.setattr(trajectory_action, 'RESULT_KEPT', 1)
-    bench = Bench(state_timeout=60.0, use_sim_time=True)
+    bench = simulated_time_bench
     client = ActionClient(bench.node, FollowJointTrajectory, 'control/follow_joint_trajectory')
     assert bench.until(client.server_is_ready)
     server = bench.control._motion._action._server
@@ -260,11 +268,10 @@ def test_results_do_not_stay_for_ever_when_the_clock_is_set_back(monkeypatch):
     assert bench.until(sent.done) and sent.result().accepted
     set_clock(bench, 10)
     assert bench.until(lambda: server.kept == 0, patience=20.0)
-    bench.close()
 
 
-def test_goals_are_cancelled_up_to_a_time_of_the_clock_of_the_node():
-    bench = Bench(state_timeout=60.0, use_sim_time=True)
+def test_goals_are_cancelled_up_to_a_time_of_the_clock_of_the_node(simulated_time_bench):
+    bench = simulated_time_bench
     action = 'control/follow_joint_trajectory'
     client = ActionClient(bench.node, FollowJointTrajectory, action)
     cancel = bench.node.create_client(CancelGoal, f'{action}/_action/cancel_goal')
@@ -283,4 +290,3 @@ def test_goals_are_cancelled_up_to_a_time_of_the_clock_of_the_node():
         assert bench.until(answer.done)
         assert len(answer.result().goals_canceling) == cancelled
     assert bench.until(result.done) and result.result().status == 5      # cancelled
-    bench.close()
