@@ -29,6 +29,8 @@ Requests wait in the queue of their service, 1000 at the most, each with its byt
 machine holds up keeps megabytes there, which are no leak. So every ROUND the garbage pauses until
 each node has answered a request that came after it. Bytes in use count in these pauses only.
 
+SIGINT and SIGTERM end a run early, with its table.
+
 The witness (probe/soak_witness.py) is a bare node of rclpy under the same messages that keeps
 nothing: what grows there, the middleware keeps.
 
@@ -72,6 +74,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 from simulation_interfaces.msg import SimulationState
@@ -153,6 +156,8 @@ BURSTS = 3
 TRIES = 100            # drawings of a message that can be sent
 PAUSE = 1.0            # s between two bursts, which are to one input each
 LATEST = 2**30 * 10**9  # ns, of the stamps of valid messages
+SIGNALS = signal.SIGINT, signal.SIGTERM
+came: list[int] = []   # numbers of signals that end the run
 SILENT = 30.0          # s without a status after which a node counts as hung
 
 
@@ -376,15 +381,26 @@ def report(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
     return problems
 
 
+def over(graph: Graph) -> bool:
+    """Whether a node has ended, or the run was told to."""
+    return bool(came or graph.dead())
+
+
+def end(number: int, *_: object) -> None:
+    """The run ends with its table; the process at once if it is told again."""
+    came.append(number)
+    signal.signal(number, signal.SIG_DFL)
+
+
 def be_quiet(graph: Graph, garbage: Garbage, executor: Any) -> tuple[float, float]:
     """Pause; from when to when (s, monotonic) the nodes had nothing left to do but their work."""
     answers = garbage.pause()
     patience = time.monotonic() + SILENT
     while (not all(answer.done() for answer in answers) and time.monotonic() < patience
-           and not graph.dead()):
+           and not over(graph)):
         executor.spin_once(timeout_sec=0.1)
     begin = time.monotonic()
-    while time.monotonic() < begin + QUIET and not graph.dead():
+    while time.monotonic() < begin + QUIET and not over(graph):
         executor.spin_once(timeout_sec=0.1)
     garbage.go_on()
     return begin, time.monotonic()
@@ -417,7 +433,9 @@ def main(words: list[str]) -> int:
             release_buffers(Path(folder, 'buffers.xml'))
         os.chdir(folder)                     # recordings that are asked for go here
         graph = Graph(place.absolute())
-        rclpy.init()
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        for number in SIGNALS:
+            signal.signal(number, end)
         garbage = Garbage(given.seed, given.rate)
         try:
             problems = run(graph, garbage, 60.0 * given.minutes)
@@ -426,6 +444,9 @@ def main(words: list[str]) -> int:
         os.chdir('/')
     for problem in problems:
         print(f'problem: {problem}')
+    if came:
+        print(f'ended early by signal {came[0]}')
+        return 128 + came[0]
     print('all nodes alive, memory flat' if not problems else f'{len(problems)} problems')
     return 1 if problems else 0
 
@@ -435,7 +456,7 @@ def run(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
     executor = rclpy.executors.SingleThreadedExecutor()
     executor.add_node(garbage)
     patience = time.monotonic() + 180.0
-    while (len(garbage.statuses) < len(NODES) or garbage.unread()) and not graph.dead():
+    while (len(garbage.statuses) < len(NODES) or garbage.unread()) and not over(graph):
         executor.spin_once(timeout_sec=0.1)
         if time.monotonic() > patience:
             return [f'within 180 s no status of {sorted(set(NODES) - set(garbage.statuses))}, '
@@ -443,12 +464,12 @@ def run(graph: Graph, garbage: Garbage, seconds: float) -> list[str]:
     for name in list(garbage.sent) * BURSTS:
         garbage.burst(name)
         pause = time.monotonic() + PAUSE
-        while time.monotonic() < pause and not graph.dead():
+        while time.monotonic() < pause and not over(graph):
             executor.spin_once(timeout_sec=0.1)
     garbage.begin()
     began = graph.began = look = told = time.monotonic()
     pause = began + ROUND
-    while time.monotonic() - began < seconds and not graph.dead():
+    while time.monotonic() - began < seconds and not over(graph):
         executor.spin_once(timeout_sec=0.1)
         if time.monotonic() >= pause:
             graph.pauses.append(be_quiet(graph, garbage, executor))
