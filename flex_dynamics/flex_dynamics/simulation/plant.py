@@ -156,7 +156,7 @@ class Plant:
     def reset(self) -> None:
         """Back to the start, at rest, with no command and no push, on the first supports."""
         if self.model.robot.supports is not self._supports:
-            self._change_supports(self.model.with_supports_of(self._supports))
+            self.change_model(self.model.with_supports_of(self._supports))
         start, efforts = self._start(self.model)
         self.simulation.set_state(start, np.zeros(self.model.n))
         self.simulation.time = 0.0
@@ -191,10 +191,13 @@ class Plant:
             raise DynamicsError(f'support: expected one of {", ".join(names) or "none"}, found '
                                 f'{name!r}')
         on = {one.name for one in self.model.robot.supports if one.active} - {name}
-        self._change_supports(self.model.with_supports(self.q, on | ({name} if active else set())))
+        self.change_model(self.model.with_supports(self.q, on | ({name} if active else set())))
         self.simulation.set_state(self.q.copy(), self.v.copy())
 
-    def _change_supports(self, model: Model) -> None:
+    def change_model(self, model: Model) -> None:
+        """Go on with another model of the same robot that carries the same payloads, such as one
+        of other stiffness, damping or friction: positions and speeds stay, and strain energy jumps
+        by what the springs hold more or less."""
         self.simulation.set_model(model)
         self._position_drives.change_model(model)
 

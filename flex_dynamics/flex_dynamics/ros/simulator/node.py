@@ -28,6 +28,7 @@ from flex_dynamics.ros.model_parameters import declare_model
 from flex_dynamics.ros.simulator.commands import CommandSource, TopicCommands
 from flex_dynamics.ros.simulator.parameters import declare_plant, declare_timing
 from flex_dynamics.ros.simulator.payloads import PayloadServices
+from flex_dynamics.ros.simulator.physical_parameters import PhysicalParameters
 from flex_dynamics.ros.simulator.platform import make_platform
 from flex_dynamics.ros.simulator.reactions import Reactions
 from flex_dynamics.ros.simulator.sensor_parameters import SensorParameters
@@ -68,10 +69,13 @@ class Simulator(Node):
     def __init__(self, make_commands: Callable[[Simulator], CommandSource] = TopicCommands,
                  decimated: bool = False) -> None:
         super().__init__('simulator')
-        self.model = model = declare_model(self, constraints=True)
+        described = declare_model(self, constraints=True)
         self.timing = timing = declare_timing(self)
         live = LiveParameters(self)
+        self._physical = PhysicalParameters(self, described, live)
+        self.model = model = self._physical.model        # that of the start
         self.plant = declare_plant(self, model, timing, live)
+        self._physical.drive(self.plant)
         self._thread = RealTimeThread(timing.thread_priority, self.get_logger())
         self._speed = Speedometer()
         self._slipped = 0.0          # s that time had waited for the driver at the last status
@@ -359,7 +363,8 @@ class Simulator(Node):
             wrench_rejection=self._wrenches.reason,
             rejected_twists=self._platform.rejected if self._platform else 0,
             twist_rejection=self._platform.reason if self._platform else '',
-            payloads=tuple(plant.payloads), recording=self._recording.text,
+            payloads=tuple(plant.payloads), changes=self._physical.text,
+            recording=self._recording.text,
             recording_problem=self._recording.problem, order=self.model.order,
             joints=self.model.n_joints, coordinates=self.model.n)
 

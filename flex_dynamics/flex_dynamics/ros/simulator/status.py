@@ -48,6 +48,7 @@ class SimulatorStatus:
     rejected_twists: int        # of cmd_vel
     twist_rejection: str
     payloads: tuple[str, ...]
+    changes: str                # parameters of the model that are not as described
     recording: str
     recording_problem: str
     order: str
@@ -93,6 +94,7 @@ def diagnostics(status: SimulatorStatus) -> tuple[bytes, str, dict[str, object]]
         'rejected twists': status.rejected_twists,
         'last rejected twist': status.twist_rejection,
         'payloads': ', '.join(status.payloads),
+        'parameters changed': status.changes,
         'recording': status.recording,
         'order': status.order,
         'joints': status.joints,
