@@ -113,7 +113,7 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
             layer = _by_identity([element for element in added if element.tag == tag], identity)
             elements[tag] = _merged(elements[tag], layer)
     add_motion_limits(root, elements['motion_limits'])
-    tree = read_tree(root)
+    tree = read_tree(root, elements['passive_joint'])
     _refuse_near_misses(root)
 
     parts = {name: read_flexible(element, tree, keep=name not in described)

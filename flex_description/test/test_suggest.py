@@ -200,3 +200,9 @@ def test_xacro_arguments(tmp_path, capsys):
     assert main([str(path), '--xacro', 'mass:=7.5']) == 0
     assert 'mass: keep   # 7.5 kg' in capsys.readouterr().out
     assert main([str(path), '--xacro', 'mass']) == 1
+
+
+def test_names_of_other_scripts_stay_readable(suggested):
+    text, robot = suggested(urdf(TUBE, rpy='0 1.5708 0').replace('"wrist"', '"Händ 手"'))
+    assert 'to: "Händ 手"' in text
+    assert robot.links[1].flexible is not None

@@ -160,6 +160,16 @@ def test_limits_that_no_joint_has(type, limit, taken, words):
         assert words in robot.warnings[0]
 
 
+@pytest.mark.parametrize('velocity', [0, 2])
+def test_a_joint_without_motor_has_no_effort_rightly(velocity):
+    text = LIMITED.format(type='revolute',
+                          limit=f'<limit lower="-1" upper="1" effort="0" velocity="{velocity}"/>')
+    passive = text.replace('</robot>', '<passive_joint name="j"/></robot>')
+    assert load_robot(passive).warnings == ()
+    assert load_robot(text, {'passive_joints': ['j']}).warnings == ()
+    assert len(load_robot(text).warnings) == 1
+
+
 def test_friction_that_the_drive_cannot_overcome():
     text = LIMITED.format(type='revolute', limit='<limit lower="-1" upper="1" effort="2" '
                           'velocity="1"/><dynamics friction="{}"/>')

@@ -155,6 +155,23 @@ def test_a_nearly_closed_loop_is_closed_and_reported(caplog):
         Simulation(model, 1e-3, q=[0.5, 0.0, 0.0])
 
 
+def test_the_log_tells_once_by_how_much_a_start_missed(caplog):
+    with caplog.at_level(logging.WARNING, logger='flex_dynamics'):
+        simulate(Model(four_bar()), 0.01, q=[0.003, 0.0, 0.0])
+    assert caplog.text.count('constraints closed at the start') == 1
+
+
+def test_links_stretched_in_one_line_are_named_when_the_motion_fails():
+    """No finite force holds them; the start of a chain that is as long as its span."""
+    chain = robot(
+        '<link name="base"/>', link('a'), link('b'), joint('first', 'base', 'a'),
+        joint('second', 'a', 'b', '1 0 0'),
+        '<loop name="stretched" type="ball"><first frame="b" xyz="1 0 0"/>'
+        '<second frame="base" xyz="2 0 0"/></loop>')
+    with pytest.raises(DynamicsError, match='singular at this position: stretched/x does not'):
+        simulate(Model(chain), 0.1)
+
+
 def test_a_bent_start_that_is_closed_is_taken_as_it_is(caplog):
     model = Model(four_bar(flexible='coupler'))
     q = model.statics(np.zeros(model.n_joints))[0]

@@ -108,6 +108,26 @@ class TestShapingProxy(unittest.TestCase):
         self.assertRegex(answer.result.error_string,
                          f'^/{OWN} (has been silent for|went away during)')
 
+    def test_3_a_controller_that_is_killed_and_back_at_once_ends_the_goal(self):
+        """Its server is there all the time for who asks the graph, but knows nothing of it."""
+        type(self).start_control()
+        self.graph.until(lambda: np.abs(self.graph.next('joint_states')[0].velocity).max() < 1e-3,
+                         'rest, after the new controller has caught the arm')
+        begin = self.joints()
+        result = self.send(START, 100)
+        self.graph.until(lambda: np.abs(self.joints() - begin).max() > 0.01, 'motion')
+        os.killpg(self.control.pid, signal.SIGKILL)
+        self.control.wait()
+        type(self).start_control()
+        answer = self.answer(result)
+        self.assertEqual(answer.status, GoalStatus.STATUS_ABORTED)
+        self.assertRegex(answer.result.error_string,
+                         f'^/{OWN} (does not know the goal any more|went away during'
+                         '|has been silent for)')     # by how soon the new one is there
+        # The new one takes the next motion.
+        answer = self.answer(self.send(END, 2))
+        self.assertEqual(answer.status, GoalStatus.STATUS_SUCCEEDED, answer.result.error_string)
+
 
 @launch_testing.post_shutdown_test()
 class TestOutput(unittest.TestCase):

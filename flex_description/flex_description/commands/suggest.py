@@ -210,7 +210,7 @@ def _name(text: str) -> str:
     """A name as YAML."""
     if PLAIN_NAME.fullmatch(text) and text.lower() not in RESERVED:
         return text
-    return json.dumps(text)
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _row(values: Array) -> str:

@@ -15,6 +15,7 @@ line numbers and no physical checks, and prints unknown elements.)
 """
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,8 +50,8 @@ class UrdfTree:
         return [joint for joint in self.joints if joint.parent == link]
 
 
-def read_tree(root: Element) -> UrdfTree:
-    """The tree of a <robot> element."""
+def read_tree(root: Element, passive: Collection[str] = ()) -> UrdfTree:
+    """The tree of a <robot> element; passive: names of joints without a motor."""
     if root.tag != 'robot':
         raise root.error('expected <robot> as the outermost element, found '
                          f'<{cut(root.tag)}>')
@@ -64,7 +65,7 @@ def read_tree(root: Element) -> UrdfTree:
     warnings: list[str] = []
     for element in joints.values():
         _check_joint(element, links, warnings)
-    warnings += warnings_about_limits(list(joints.values()))
+    warnings += warnings_about_limits(list(joints.values()), passive)
     moving = {element.all('child')[0].text('link'): element for element in joints.values()
               if element.attributes['type'].strip() != 'fixed'}
     carrying = _carrying_mass(links, joints)

@@ -17,6 +17,7 @@ Elements directly under <robot> may belong to other tools, so only misspelt name
 """
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from flex_description.errors import cut, quoted
@@ -102,10 +103,11 @@ def warnings_about(root: Element, extensions: tuple[str, ...]) -> list[str]:
     return found
 
 
-def warnings_about_limits(joints: list[Element]) -> list[str]:
+def warnings_about_limits(joints: list[Element], passive: Collection[str] = ()) -> list[str]:
     """Warnings about limits of checked <joint> elements that no real joint has, each told once.
 
-    Exporters write zeros where they know no limits.
+    Exporters write zeros where they know no limits. passive: names of joints without a motor,
+    whose effort is zero rightly.
     """
     found: dict[str, list[Element]] = {}
     for joint in joints:
@@ -113,11 +115,12 @@ def warnings_about_limits(joints: list[Element]) -> list[str]:
         if limit is None or kind not in ('revolute', 'continuous', 'prismatic'):
             continue
         effort, velocity = limit.number('effort'), limit.number('velocity')
-        if velocity == 0.0:
+        driven = joint.attributes['name'] not in passive
+        if driven and velocity == 0.0:
             what = 'effort and velocity are' if effort == 0.0 else 'velocity is'
             found.setdefault(f'{what} 0, as exporters write that know no limits: taken as '
                              'unlimited; write those of the drive', []).append(limit)
-        elif effort == 0.0:
+        elif driven and effort == 0.0:
             found.setdefault('effort is 0: no drive moves or holds the joint', []).append(limit)
         dynamics = joint.one('dynamics')
         friction = 0.0 if dynamics is None else dynamics.number('friction', 0.0)

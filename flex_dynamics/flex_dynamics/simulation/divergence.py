@@ -22,6 +22,8 @@ from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED
 if TYPE_CHECKING:
     from flex_dynamics.simulation.simulation import Simulation
 
+BESIDE = 1e-2        # rad or m by which joints are moved, to see what constraints do elsewhere
+
 
 def why_it_failed(run: Simulation, status: int, tau: Array | None = None) -> str:
     """Names what is largest of speeds, accelerations, efforts and gains at the last good state.
@@ -41,6 +43,10 @@ def why_it_failed(run: Simulation, status: int, tau: Array | None = None) -> str
             found.append(f'largest effort in {_largest(tau, names)}{_limit(run, tau)}')
     if run.servo[0].any():
         found.append(f'largest servo stiffness in {_largest(run.servo[0], names)}')
+    singular = _singular_row(run)
+    if singular:
+        found.append(f'the constraints are singular at this position: {singular} does not act to '
+                     'first order, as where links are in one line; start elsewhere')
     pushed = ', '.join(sorted({load.frame for load in run.loads or ()}))
     if pushed:
         found.append(f'with a push on {pushed}')
@@ -63,6 +69,24 @@ def _acceleration(run: Simulation, tau: Array) -> Array:
                                           + damping * (rate - seen @ run.v), run.loads)
     except DynamicsError:
         return np.full(run.model.n, np.nan)
+
+
+def _singular_row(run: Simulation) -> str:
+    """A row of the constraints that has lost its effect at this position, '' if none has.
+
+    A loop whose links are stretched in one line holds them by forces without bound.
+    """
+    model = run.model
+    if not model.robot.constraints:
+        return ''
+    beside = run.q.copy()
+    beside[:model.n_joints] += BESIDE * np.cos(np.arange(model.n_joints))
+    try:
+        here, there = (model.constraint_independence(q) for q in (run.q, beside))
+    except (DynamicsError, np.linalg.LinAlgError):
+        return ''
+    lost = [name for name in here.redundant if name not in there.redundant]
+    return lost[0] if lost and there.rank > here.rank else ''
 
 
 def _limit(run: Simulation, tau: Array) -> str:
