@@ -47,7 +47,12 @@ def venv_environment() -> dict[str, str]:
     return env
 
 
-def install(requirements: Path, total: int) -> None:
+def count(requirements: Path) -> int:
+    """Packages in a file of pinned ones; some of them are for other versions of Python."""
+    return sum(line[:1].isalpha() for line in requirements.open())
+
+
+def install(requirements: Path) -> None:
     """Install pinned packages into the venv by uv, which downloads many files at once, once it is
     there; by pip where it fails. Both check the hash of every file."""
     # The files list everything that is needed. Without --no-deps older versions of pip look again
@@ -77,7 +82,7 @@ def install(requirements: Path, total: int) -> None:
         if not line.startswith('Collecting '):
             return None
         collected += 1
-        return None if collected % 20 else f'{collected} of {total}'
+        return None if collected % 20 else f'{collected} of {count(requirements)}'
 
     # Byte code is made later, beside the build.
     run(name, [str(VENV / 'bin' / 'python'), '-m', 'pip', *options, '--no-compile',
@@ -103,9 +108,9 @@ def uv_environment(env: dict[str, str]) -> dict[str, str]:
 
 def install_wheels(requirements: list[Path]) -> None:
     """Make the venv and install the pinned wheels."""
-    total = sum(line[:1].isalpha() for path in requirements for line in path.open())
+    total = sum(map(count, requirements))
     print(f'installing about {total} pinned packages from the Python index '
-          '(a few minutes the first time)', flush=True)
+          '(a minute or a few, the first time)', flush=True)
     version = STATE / 'venv.python'
     same = version.exists() and version.read_text() == sys.version + str(VENV)
     options = [] if same else ['--clear']
@@ -115,7 +120,7 @@ def install_wheels(requirements: list[Path]) -> None:
     run('venv', [python, '-m', 'venv', *options, str(VENV)], dict(os.environ), lambda line: None)
     version.write_text(sys.version + str(VENV))
     for path in requirements:
-        install(path, sum(line[:1].isalpha() for line in path.open()))
+        install(path)
     run('wheels', [str(VENV / 'bin' / 'python'), str(BARE / 'wheels.py')], venv_environment(),
         lambda line: line.strip())
 
@@ -166,13 +171,27 @@ def absent(packages: Iterable[str], prefixes: str) -> list[str]:
         for prefix in prefixes.split(os.pathsep) if Path(prefix).parent != ROOT / 'install')]
 
 
+def ros_is_sourced() -> bool:
+    return bool(os.environ.get('ROS_DISTRO') and importlib.util.find_spec('rclpy'))
+
+
+def install_optional(requirements: Path) -> None:
+    """Add a set of wheels to the venv, or to the Python of the ROS that is sourced."""
+    if not ros_is_sourced():
+        install(requirements)
+        return
+    run(requirements.stem, ['bash', '-c', '. ./env.sh && python3 -m pip install --require-hashes '
+                            f'--no-deps --progress-bar off -r {shlex.quote(str(requirements))}'],
+        dict(os.environ), lambda line: None)
+
+
 def set_up() -> str:
     began = time.monotonic()
     require_path()
     if sys.version_info < (3, 10):  # noqa: UP036 (older ones come this far and no further)
         raise SetupError(f'Python 3.10 or newer is needed, found {sys.version.split()[0]}; '
                          'name another by PYTHON=python3.12 make ...')
-    with_ros = bool(os.environ.get('ROS_DISTRO') and importlib.util.find_spec('rclpy'))
+    with_ros = ros_is_sourced()
     done = []
     requirements = [BARE / 'requirements-build.txt', BARE / 'requirements.txt']
     wheels_key = digest([*requirements, BARE / 'wheels.py'], sys.version, str(VENV))
@@ -286,11 +305,8 @@ def work(what: list[str]) -> None:
             print(browser() or 'set-up: Chromium is there', flush=True)
         elif what:
             name, requirements = what[0], BARE / f'requirements-{what[0]}.txt'
-            if step(name, digest([requirements], sys.version), lambda: run(
-                    name, ['bash', '-c', '. ./env.sh && python3 -m pip install '
-                           f'--require-hashes --no-deps --progress-bar off -r '
-                           f'{shlex.quote(str(requirements))}'],
-                    dict(os.environ), lambda line: None)):
+            if step(name, digest([requirements], sys.version),
+                    lambda: install_optional(requirements)):
                 print(f'set-up: installed {OPTIONAL[name]}')
         else:
             print(set_up(), flush=True)

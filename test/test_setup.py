@@ -126,7 +126,7 @@ def test_pip_installs_what_uv_cannot(tmp_path, monkeypatch, capsys, code, pip_ru
                 monkeypatch.setattr(part, name, tmp_path)
     fake_program(tmp_path / 'bin' / 'uv', f'echo uv "$@" >> "{calls}"; exit {code}')
     fake_program(tmp_path / 'bin' / 'python', f'echo python "$@" >> "{calls}"')
-    setup.install(tmp_path / 'wheels.txt', 1)
+    setup.install(tmp_path / 'wheels.txt')
     said = [line.split() for line in calls.read_text().splitlines()
             if 'config' not in line.split()]
     assert [line[0] for line in said] == ['uv', 'python'][:1 + pip_runs]
