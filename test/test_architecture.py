@@ -40,7 +40,7 @@ LAYERS = {
     'flex_viz': [
         ('shown_text',), ('geometry',), ('rviz', 'report'), ('browser',), ('nodes',)],
     'flex_identification': [
-        ('errors',), ('data',), ('commands',)],
+        ('errors', 'kernels'), ('data',), ('prediction',), ('fit',), ('report',), ('commands',)],
     'flex_study': [
         ('errors',), ('sampling', 'measures'), ('study',), ('runs',), ('store', 'estimate'),
         ('cluster', 'report', 'environments'), ('commands',)],

@@ -37,6 +37,7 @@ from flex_description.robot import (
     Mimic,
     Motor,
     Robot,
+    ScaledProperties,
     StrainGauge,
     Support,
     Wheel,
@@ -49,7 +50,7 @@ __version__ = '0.1.0'
 __all__ = [
     'Attachment', 'BeamProperties', 'Damping', 'FlexibleJoint', 'FlexibleLink', 'Frame', 'Imu',
     'Inertia', 'Joint', 'Limits', 'Link', 'Loop', 'LumpedMass', 'Mimic', 'ModeShapes', 'Motor',
-    'NoShapes', 'Robot', 'RobotError', 'StrainGauge', 'Support', 'Wheel', 'bundled_robots',
-    'default_pose', 'joint_coordinates', 'load_robot', 'published_description',
+    'NoShapes', 'Robot', 'RobotError', 'ScaledProperties', 'StrainGauge', 'Support', 'Wheel',
+    'bundled_robots', 'default_pose', 'joint_coordinates', 'load_robot', 'published_description',
     'read_group_states', 'read_pose',
 ]

@@ -29,6 +29,7 @@ from flex_description.reading.element import Element
 from flex_description.reading.flexible.link import FlexibleParts, read_flexible
 from flex_description.reading.flexible.modes import read_modes
 from flex_description.reading.flexible.stiffness import with_frequency
+from flex_description.reading.identified import with_identified
 from flex_description.reading.inertia import inertia_warning
 from flex_description.reading.limits import MOST_MODES, MOST_SECONDS_OF_MODES
 from flex_description.reading.motion_limits import add_motion_limits
@@ -57,7 +58,7 @@ Overlay = str | os.PathLike[str] | Mapping[str, object]
 EXTENSION = {'flexible': 'link', 'flexible_joint': 'joint', 'motor': 'joint', 'imu': 'name',
              'gravity': None, 'motion_limits': 'joint', 'loop': 'name', 'wheel': 'name',
              'support': 'name',
-             'passive_joint': 'name'}
+             'passive_joint': 'name', 'identified': 'name'}
 KNOWN = {'link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', *EXTENSION}
 
 
@@ -137,10 +138,12 @@ def load_robot(source: str | os.PathLike[str], overlay: Overlay | None = None,
     _unique_frames(tree, frames, parts)
     loops, wheels, supports = read_constraints(elements, tree, frames, {
         name: (part.origin, part.beam.length) for name, part in parts.items()})
+    links, joints = with_identified(
+        tuple(Link(name, None if name in parts else inertia, flexible.get(name))
+              for name, inertia in inertias.items()), joints, elements['identified'])
     robot = Robot(
         name=root.text('name'),
-        links=tuple(Link(name, None if name in parts else inertia, flexible.get(name))
-                    for name, inertia in inertias.items()),
+        links=links,
         joints=joints, frames=frames,
         imus=tuple(_imu(element, tree, frames) for element in elements['imu'].values()),
         gravity=_gravity(elements['gravity']), urdf=urdf,

@@ -19,7 +19,7 @@ axis (resisted by G J).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -164,6 +164,25 @@ class LumpedMass:
 
 
 @dataclass(frozen=True)
+class ScaledProperties:
+    """Properties of a beam with factors; a class, so that robots can be pickled."""
+
+    base: Callable[[Array], BeamProperties]
+    bending_y: float = 1.0
+    bending_z: float = 1.0
+    twist: float = 1.0
+    mass: float = 1.0
+
+    def __call__(self, x: Array) -> BeamProperties:
+        at = self.base(x)
+        return replace(at, mass_per_length=self.mass * at.mass_per_length,
+                       inertia_y=self.mass * at.inertia_y, inertia_z=self.mass * at.inertia_z,
+                       bending_stiffness_y=self.bending_y * at.bending_stiffness_y,
+                       bending_stiffness_z=self.bending_z * at.bending_stiffness_z,
+                       torsion_stiffness=self.twist * at.torsion_stiffness)
+
+
+@dataclass(frozen=True)
 class Damping:
     """Damping of a link: either modal ratios or Rayleigh, D = alpha M + beta K of the link's own
     elastic block.
@@ -176,6 +195,22 @@ class Damping:
     ratio_twist: tuple[float, ...] = ()
     alpha: float = 0.0                     # 1/s
     beta: float = 0.0                      # s
+
+    @property
+    def first_ratio(self) -> float:
+        """The first modal ratio that is not zero, else zero."""
+        ratios = (*self.ratio_bend_y, *self.ratio_bend_z, *self.ratio_twist)
+        return next((ratio for ratio in ratios if ratio > 0.0), 0.0)
+
+    def with_first_ratio(self, ratio: float) -> Damping:
+        """With this first ratio, the others in proportion; all of them if there is none."""
+        first = self.first_ratio
+        kinds = self.ratio_bend_y, self.ratio_bend_z, self.ratio_twist
+        if first == 0.0:
+            return replace(self, ratio_bend_y=(ratio,), ratio_bend_z=(ratio,),
+                           ratio_twist=(ratio,))
+        y, z, x = (tuple(ratio / first * one for one in kind) for kind in kinds)
+        return replace(self, ratio_bend_y=y, ratio_bend_z=z, ratio_twist=x)
 
 
 @dataclass(frozen=True)

@@ -116,3 +116,17 @@ def test_bad_paths_are_named():
         ParameterDerivatives(model, 'gravity.z')
     with pytest.raises(DynamicsError, match='expected a list of paths'):
         ParameterDerivatives(model, 3)
+
+
+def test_along_a_motion_it_is_the_same():
+    model = arm()
+    paths = ['shoulder.friction', 'boom.damping', 'boom.mass_per_length',
+             'boom.bending_stiffness_y']
+    by = ParameterDerivatives(model, paths)
+    motions = np.random.default_rng(5).normal(size=(3, 4, model.n))
+    found = by.inverse_dynamics_along(*motions)
+    for k in range(4):
+        np.testing.assert_allclose(found[k], by.inverse_dynamics(*motions[:, k]), rtol=1e-12,
+                                   atol=1e-12)
+    with pytest.raises(DynamicsError, match='v: expected shape'):
+        by.inverse_dynamics_along(motions[0], motions[1, :2], motions[2])

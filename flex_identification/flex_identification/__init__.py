@@ -16,7 +16,19 @@ from flex_identification.data.plausibility import refuse_implausible
 from flex_identification.data.read import read_recording
 from flex_identification.data.recording import Recording
 from flex_identification.errors import IdentificationError
+from flex_identification.prediction.filtered_run import Noise
+from flex_identification.prediction.fisher import (
+    FisherInformation,
+    NullDirection,
+    fisher_information,
+    simulated,
+)
+from flex_identification.prediction.linearized_run import Inputs, LinearizedRun, linearize
+from flex_identification.prediction.outputs import Outputs
+from flex_identification.prediction.parameters import FitParameter, ParameterSet, Prior
 
 __version__ = '0.1.0'
 
-__all__ = ['IdentificationError', 'Recording', 'read_recording', 'refuse_implausible']
+__all__ = ['FisherInformation', 'FitParameter', 'IdentificationError', 'Inputs', 'LinearizedRun',
+           'Noise', 'NullDirection', 'Outputs', 'ParameterSet', 'Prior', 'Recording',
+           'fisher_information', 'linearize', 'read_recording', 'refuse_implausible', 'simulated']

@@ -35,7 +35,7 @@ TOP = {'flexible': ('flexible', 'link'), 'flexible_joints': ('flexible_joint', '
        'motors': ('motor', 'joint'), 'imus': ('imu', 'name'),
        'motion_limits': ('motion_limits', 'joint'), 'gravity': ('gravity', 'xyz'),
        'loops': ('loop', 'name'), 'wheels': ('wheel', 'name'), 'supports': ('support', 'name'),
-       'passive_joints': ('passive_joint', 'name')}
+       'passive_joints': ('passive_joint', 'name'), 'identified': ('identified', 'name')}
 PLURALS = {'masses': 'mass', 'gauges': 'gauge', 'segments': 'segment', 'sections': 'section'}
 MAIN = {'material': 'name', 'gravity': 'xyz', 'damping': 'ratio', 'modes': 'basis',
         'passive_joint': 'name'}

@@ -32,13 +32,13 @@ shapes are shared between the models; so are their integrals, but for those of a
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from flex_description import BeamProperties, Damping, FlexibleLink, Joint, Link, Robot
+from flex_description import FlexibleLink, Joint, Link, Robot, ScaledProperties
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import AttachedPayload
@@ -71,25 +71,6 @@ class ModelParameter:
         return found
 
 
-@dataclass(frozen=True)
-class ScaledProperties:
-    """Properties of a beam with factors; a class, so that robots can be pickled."""
-
-    base: Callable[[Array], BeamProperties]
-    bending_y: float = 1.0
-    bending_z: float = 1.0
-    twist: float = 1.0
-    mass: float = 1.0
-
-    def __call__(self, x: Array) -> BeamProperties:
-        at = self.base(x)
-        return replace(at, mass_per_length=self.mass * at.mass_per_length,
-                       inertia_y=self.mass * at.inertia_y, inertia_z=self.mass * at.inertia_z,
-                       bending_stiffness_y=self.bending_y * at.bending_stiffness_y,
-                       bending_stiffness_z=self.bending_z * at.bending_stiffness_z,
-                       torsion_stiffness=self.twist * at.torsion_stiffness)
-
-
 def model_parameters(model: Model) -> dict[str, ModelParameter]:
     """All parameters of a model by path, in the order of its links, joints and payloads."""
     checks.instance(model, 'model', Model, MODEL_ADVICE)
@@ -109,7 +90,7 @@ def model_parameters(model: Model) -> dict[str, ModelParameter]:
             add(f'{link.name}.bending_stiffness_z', at.bending_stiffness_z[0], 'N m2')
             add(f'{link.name}.twist_stiffness', at.torsion_stiffness[0], 'N m2')
             add(f'{link.name}.mass_per_length', at.mass_per_length[0], 'kg/m')
-            add(f'{link.name}.damping', _first_ratio(link.flexible.damping), '', NOT_NEGATIVE)
+            add(f'{link.name}.damping', link.flexible.damping.first_ratio, '', NOT_NEGATIVE)
         elif link.inertia is not None and link.inertia.mass > 0.0:
             add(f'{link.name}.mass', link.inertia.mass, 'kg')
     for joint in model.robot.joints:
@@ -200,21 +181,6 @@ def recomposed_with(model: Model, wanted: Mapping[str, Mapping[str, float]]) -> 
     return recomposed(model, robot, beams, payloads)
 
 
-def _first_ratio(damping: Damping) -> float:
-    ratios = (*damping.ratio_bend_y, *damping.ratio_bend_z, *damping.ratio_twist)
-    return next((ratio for ratio in ratios if ratio > 0.0), 0.0)
-
-
-def _changed_damping(damping: Damping, ratio: float) -> Damping:
-    first = _first_ratio(damping)
-    kinds = damping.ratio_bend_y, damping.ratio_bend_z, damping.ratio_twist
-    if first == 0.0:
-        return replace(damping, ratio_bend_y=(ratio,), ratio_bend_z=(ratio,),
-                       ratio_twist=(ratio,))
-    y, z, x = (tuple(ratio / first * one for one in kind) for kind in kinds)
-    return replace(damping, ratio_bend_y=y, ratio_bend_z=z, ratio_twist=x)
-
-
 def _changed_link(link: Link, values: Mapping[str, float],
                   before: Mapping[tuple[str, str], float], beams: dict[Any, Any]) -> Link:
     # A joint may have the name of a link: what is not of the link is the joint's.
@@ -233,8 +199,8 @@ def _changed_link(link: Link, values: Mapping[str, float],
                               factor_of('mass_per_length'))
     flexible = replace(link.flexible, properties=scaled)
     if 'damping' in values:
-        flexible = replace(flexible, damping=_changed_damping(flexible.damping,
-                                                              values['damping']))
+        flexible = replace(flexible, damping=flexible.damping.with_first_ratio(
+            values['damping']))
     for key in [key for key in beams if key[0] == link.name]:
         if scaled.mass != 1.0:
             del beams[key]          # its integrals have the mass in them

@@ -106,6 +106,30 @@ class ParameterDerivatives:
                 column += _friction(self._model, slope.coulomb, v)
         return columns
 
+    def inverse_dynamics_along(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """`inverse_dynamics` (N, n, k) of N motions, q, v, a (N, n) each, in a fraction of the
+        time."""
+        n = self._model.n
+        motions = [checks.real_array(given, name, f'(N, {n}) numbers')
+                   for name, given in (('q', q), ('v', v), ('a', a))]
+        for name, given in zip('qva', motions, strict=True):
+            if given.ndim != 2 or given.shape != (len(motions[0]), n):
+                raise DynamicsError(f'{name}: expected shape ({len(motions[0])}, {n}), found '
+                                    f'{given.shape}')
+            checks.finite(given, name, given.shape)
+        positions, speeds, accelerations = motions
+        found = np.zeros((len(positions), n, len(self._slopes)))
+        for k, slope in enumerate(self._slopes):
+            found[:, :, k] = positions @ slope.stiffness.T + speeds @ slope.damping.T
+            if slope.coulomb.any():
+                found[:, :, k] += _friction(self._model, slope.coulomb, speeds)
+            if slope.moves_mass:
+                for at in range(len(positions)):
+                    motion = positions[at], speeds[at], accelerations[at]
+                    found[at, :, k] += (_inertial(slope.above, *motion)
+                                        - _inertial(slope.below, *motion)) / slope.span
+        return found
+
     def inertial_force(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """Derivatives (n, k) of M a + C v + g, by the parameters."""
         q, v = checks.state(self._model, q, v)
@@ -235,13 +259,13 @@ def _modal_slope(mass: Array, stiffness: Array, mass_slope: Array, stiffness_slo
 
 
 def _friction(model: Model, coulomb: Array, v: Array) -> Array:
-    """Coulomb friction (n,) of such coefficients by node."""
-    force, packed = np.zeros(model.n), model.assembly.packed
+    """Coulomb friction (..., n) of such coefficients by node, at speeds v (..., n)."""
+    force, packed = np.zeros(v.shape), model.assembly.packed
     for row, body, size in zip(packed.table, packed.body, coulomb, strict=True):
         if row[layout.DOF] == 1 and size:
             column = np.eye(model.n)[row[layout.Q]]
             if row[layout.PINNED] >= 0:
                 column = model.input_matrix()[:, row[layout.Q]]
             rate = abs(body[layout.RATIO]) / layout.FRICTION_SPEED
-            force += size * np.tanh(rate * (column @ v)) * column
+            force += size * np.tanh(rate * (v @ column))[..., None] * column
     return force
