@@ -16,6 +16,7 @@ from flex_identification.data.plausibility import refuse_implausible
 from flex_identification.data.read import read_recording
 from flex_identification.data.recording import Recording
 from flex_identification.errors import IdentificationError
+from flex_identification.fit.identify import FittedParameter, Identification, identify
 from flex_identification.prediction.filtered_run import Noise
 from flex_identification.prediction.fisher import (
     FisherInformation,
@@ -29,6 +30,7 @@ from flex_identification.prediction.parameters import FitParameter, ParameterSet
 
 __version__ = '0.1.0'
 
-__all__ = ['FisherInformation', 'FitParameter', 'IdentificationError', 'Inputs', 'LinearizedRun',
-           'Noise', 'NullDirection', 'Outputs', 'ParameterSet', 'Prior', 'Recording',
-           'fisher_information', 'linearize', 'read_recording', 'refuse_implausible', 'simulated']
+__all__ = ['FisherInformation', 'FitParameter', 'FittedParameter', 'Identification',
+           'IdentificationError', 'Inputs', 'LinearizedRun', 'Noise', 'NullDirection', 'Outputs',
+           'ParameterSet', 'Prior', 'Recording', 'fisher_information', 'identify', 'linearize',
+           'read_recording', 'refuse_implausible', 'simulated']

@@ -170,7 +170,7 @@ def test_the_filter_is_the_gaussian_it_stands_for(model, chosen, run):
         expected[k] += moved @ change
         if k < 24:
             moved = lines.F[k] @ moved + lines.G[k]
-    deviations = smooth_run(lines, found, change, noise, start, states[0])
+    deviations = smooth_run(lines, readings, change, noise, start, states[0])
     assert np.abs(deviations - expected).max() < 1e-6 * np.abs(expected).max()
 
 

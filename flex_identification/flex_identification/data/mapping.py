@@ -70,7 +70,7 @@ def read_mapping(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> Co
     if given is None:
         return ColumnMapping()
     if isinstance(given, (str, os.PathLike)):
-        place, given = str(given), _from_file(Path(given))
+        place, given = str(given), load_mapping(Path(given))
     content = _dictionary(given, place, KEYS)
     channels = {}
     for name, one in _dictionary(content.get('channels', {}), f'{place}: channels').items():
@@ -86,7 +86,7 @@ def read_mapping(given: str | os.PathLike[str] | Mapping[str, Any] | None) -> Co
                          channels, {str(a): str(b) for a, b in topics.items()}, effort)
 
 
-def _from_file(path: Path) -> Any:
+def load_mapping(path: Path) -> Any:
     try:
         if path.stat().st_size > LARGEST:
             raise IdentificationError(f'{path}: expected a mapping of at most 1 MB, found '

@@ -34,13 +34,15 @@ KERNEL = {'cache': True, 'nogil': True, 'error_model': 'numpy', 'fastmath': {'co
 
 
 @njit(**KERNEL)
-def innovations(F, d, G, B, spread, floor, H, J, y, variance, x, P, X, e, v, slope, gain):
+def innovations(F, d, G, B, spread, floor, H, J, y, variance, x, P, X, e, v, slope, gain,
+                before, covariance):
     """Run the filter; x, P and X are those of the first sample and are overwritten.
 
     F (N-1, s, s), d (N-1, s), G (N-1, s, p), B (N-1, s, inputs), spread (N-1, inputs): variances
     of w; floor (s,): variances added to every step. H (N, m, s), J (N, m, p), y (N, m): NaN where
     there is no reading; variance (N, m) of r. x (s,), P (s, s), X (s, p).
-    Into e (N, m), v (N, m), slope (N, m, p) = -de/dp, gain (N, m, s).
+    Into e (N, m), v (N, m), slope (N, m, p) = -de/dp, gain (N, m, s); x and P before the readings
+    of each sample into before (N, s) and covariance (N, s, s), unless these have no rows.
     Returns sum(e2 / v + log v), and 1 + the sample at which a variance was not positive, or 0.
     """
     samples, m, s = H.shape
@@ -49,7 +51,13 @@ def innovations(F, d, G, B, spread, floor, H, J, y, variance, x, P, X, e, v, slo
     work = P.copy()
     new, column = x.copy(), x.copy()
     wide = X.copy()
+    kept = before.shape[0] > 0
     for k in range(samples):
+        if kept:
+            for a in range(s):
+                before[k, a] = x[a]
+                for b in range(s):
+                    covariance[k, a, b] = P[a, b]
         for i in range(m):
             e[k, i] = math.nan
             if math.isnan(y[k, i]):
@@ -116,15 +124,11 @@ def innovations(F, d, G, B, spread, floor, H, J, y, variance, x, P, X, e, v, slo
 
 
 @njit(**KERNEL)
-def smoothed(F, d, B, spread, floor, H, e, v, gain, x, P, run):
-    """The deviations run (N, s) of all samples given all readings (Bryson and Frazier).
-
-    x (s,), P (s, s): mean and covariance of the first one before its readings. The adjoint goes
-    backwards through the readings; the noise that it tells then drives the run forwards.
-    """
+def smoothed(F, H, e, v, gain, before, covariance):
+    """before (N, s) becomes the deviations given all readings (Bryson and Frazier): the adjoint r
+    goes backwards through the readings, and x + P r is the state that they tell."""
     samples, m, s = H.shape
-    inputs = B.shape[2]
-    adjoint, new = 0.0 * x, 0.0 * x
+    adjoint, new = 0.0 * before[0], 0.0 * before[0]
     for k in range(samples - 1, -1, -1):
         for i in range(m - 1, -1, -1):
             if math.isnan(e[k, i]):
@@ -135,7 +139,10 @@ def smoothed(F, d, B, spread, floor, H, e, v, gain, x, P, run):
             for a in range(s):
                 adjoint[a] += H[k, i, a] * c
         for a in range(s):
-            run[k, a] = adjoint[a]
+            c = 0.0
+            for b in range(s):
+                c += covariance[k, a, b] * adjoint[b]
+            before[k, a] += c
         if k == 0:
             break
         for b in range(s):
@@ -145,28 +152,3 @@ def smoothed(F, d, B, spread, floor, H, e, v, gain, x, P, run):
             new[b] = c
         for a in range(s):
             adjoint[a] = new[a]
-    for a in range(s):
-        c = x[a]
-        for b in range(s):
-            c += P[a, b] * adjoint[b]
-        new[a] = c
-    for k in range(samples):
-        for a in range(s):
-            run[k, a] = new[a]
-        if k == samples - 1:
-            break
-        # The adjoint of the next sample is the one that its noise meets.
-        for a in range(s):
-            c = d[k, a] + floor[a] * run[k + 1, a]
-            for b in range(s):
-                c += F[k, a, b] * run[k, b]
-            adjoint[a] = c
-        for i in range(inputs):
-            c = 0.0
-            for a in range(s):
-                c += B[k, a, i] * run[k + 1, a]
-            c *= spread[k, i]
-            for a in range(s):
-                adjoint[a] += B[k, a, i] * c
-        for a in range(s):
-            new[a] = adjoint[a]

@@ -101,9 +101,19 @@ def filter_run(run: LinearizedRun, readings: Array, noise: Noise, start: Start,
     sensitivities : bool
         False leaves slopes and information out.
     """
-    N, m, s = run.H.shape
     p = run.J.shape[2] if sensitivities else 0
-    y = differences(run, readings)
+    found, failed = _run(run, differences(run, readings), run.d, noise, start, nominal, weights,
+                         p, np.zeros((0, 0)), np.zeros((0, 0, 0)))
+    if failed or not np.isfinite(found.cost):
+        raise IdentificationError(f'Kalman filter: expected variances above zero, found another '
+                                  f'at sample {failed}; give every reading a noise above zero')
+    return found
+
+
+def _run(run: LinearizedRun, y: Array, d: Array, noise: Noise, start: Start, nominal: Array,
+         weights: Array | None, p: int, before: Array,
+         covariance: Array) -> tuple[FilteredRun, int]:
+    N, m, s = run.H.shape
     variance = np.broadcast_to(noise.readings**2, (N, m)).copy()
     if weights is not None:
         rows = np.maximum(run.source, 0)
@@ -111,18 +121,15 @@ def filter_run(run: LinearizedRun, readings: Array, noise: Noise, start: Start,
     spread = np.broadcast_to(noise.effort**2, (N - 1, len(noise.effort))).copy()
     errors, variances = np.full((N, m), np.nan), np.full((N, m), np.nan)
     slopes, gains = np.zeros((N, m, p)), np.zeros((N, m, s))
-    G, J = (run.G, run.J) if sensitivities else (np.zeros((N - 1, s, 0)), np.zeros((N, m, 0)))
     cost, failed = innovations(
-        run.F, run.d, np.ascontiguousarray(G), run.B, spread, floor_of(start), run.H,
-        np.ascontiguousarray(J), y, variance, start.mean - nominal, start.covariance.copy(),
-        np.zeros((s, p)), errors, variances, slopes, gains)
-    if failed or not np.isfinite(cost):
-        raise IdentificationError(f'Kalman filter: expected variances above zero, found another '
-                                  f'at sample {failed}; give every reading a noise above zero')
+        run.F, d, np.ascontiguousarray(run.G[:, :, :p]), run.B, spread, floor_of(start), run.H,
+        np.ascontiguousarray(run.J[:, :, :p]), y, variance, start.mean - nominal,
+        start.covariance.copy(), np.zeros((s, p)), errors, variances, slopes, gains, before,
+        covariance)
     good = np.isfinite(errors)
     rows, e, v = slopes[good], errors[good], variances[good]
     return FilteredRun(float(cost), errors, variances, slopes, gains,
-                       (rows / v[:, None]).T @ rows, (rows / v[:, None]).T @ e)
+                       (rows / v[:, None]).T @ rows, (rows / v[:, None]).T @ e), failed
 
 
 def differences(run: LinearizedRun, readings: Array) -> Array:
@@ -137,14 +144,13 @@ def floor_of(start: Start) -> Array:
     return FLOOR * start.covariance.diagonal()
 
 
-def smooth_run(run: LinearizedRun, found: FilteredRun, change: Array, noise: Noise, start: Start,
-               nominal: Array) -> Array:
+def smooth_run(run: LinearizedRun, readings: Array, change: Array, noise: Noise, start: Start,
+               nominal: Array, weights: Array | None = None) -> Array:
     """Deviations (N, s) from the nominal run that all readings tell, for a change (p,) of z."""
     N, _, s = run.H.shape
-    spread = np.broadcast_to(noise.effort**2, (N - 1, len(noise.effort))).copy()
-    deviations = np.zeros((N, s))
-    errors = found.errors - found.slopes @ change
-    smoothed(run.F, run.d + run.G @ change, run.B, spread, floor_of(start), run.H, errors,
-             found.variances, found.gains, start.mean - nominal, start.covariance.copy(),
-             deviations)
-    return deviations
+    before, covariance = np.zeros((N, s)), np.zeros((N, s, s))
+    y = differences(run, readings) - run.J @ change
+    found, _ = _run(run, y, run.d + run.G @ change, noise, start, nominal, weights, 0, before,
+                    covariance)
+    smoothed(run.F, run.H, found.errors, found.variances, found.gains, before, covariance)
+    return before
