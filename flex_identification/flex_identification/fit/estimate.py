@@ -47,8 +47,9 @@ SETTLED = 0.05           # relative change of noise levels from which on they ar
 
 SHORTER = 6              # times that a step is made shorter if the model diverges
 
-LOST = 0.5               # of cost a sample, from which on a step led too far
-LEAST_TRUST = 1e-3
+LOST = 20.0              # of cost a sample, from which on a step led too far
+LEAST_TRUST = 0.1
+RETURNS = 6
 FURTHEST = 6.0           # standard deviations of the start
 
 Progress = Callable[[str], None]
@@ -136,6 +137,7 @@ def estimate(model: Model, runs: Sequence[PreparedRun], parameters: ParameterSet
         lines = _settled(model, parameters, z, runs, lines, levels, step)
     found = _filtered(runs, lines, levels, weights)
     best: _Best | None = None
+    returns = 0
     converged, calm, settled, done, trust = False, 0, not find_noise, 0, LONGEST_STEP
     for done in range(1, rounds + 1):
         if not settled:
@@ -147,16 +149,13 @@ def estimate(model: Model, runs: Sequence[PreparedRun], parameters: ParameterSet
                 len(run.readings) for run in runs):
             # Beyond where the runs are linear: back, and on in smaller steps.
             z, lines = best.restore(runs, levels), best.lines
-            trust, settled, calm = 0.25 * trust, False, 0
-            if trust < LEAST_TRUST:
-                found = _filtered(runs, lines, levels, weights)
-                break
+            trust, settled, calm, returns = max(0.25 * trust, LEAST_TRUST), False, 0, returns + 1
             found = _filtered(runs, lines, levels, weights)
+            if returns > RETURNS:
+                break
         elif best is None or _cost(found) < best.cost + 1.0:
             best = _Best.of(z, _cost(found), runs, lines, levels)
-            trust = min(LONGEST_STEP, 1.5 * trust)
-        else:
-            trust *= 0.6
+            trust = min(LONGEST_STEP, 2.0 * trust)
         information, change, wanted = _step(parameters, z, found, low, high, trust)
         ways = [smooth_run(line, run.readings, change, levels.of(run), run.start, run.states[0],
                            weight) for run, line, weight in zip(runs, lines, weights, strict=True)]
@@ -172,7 +171,7 @@ def estimate(model: Model, runs: Sequence[PreparedRun], parameters: ParameterSet
                 trial = None
             if trial is not None:
                 break
-            share, trust = 0.3 * share, 0.5 * trust
+            share *= 0.3
         if trial is None:
             raise IdentificationError('fit: expected a model that follows the recording, found '
                                       'that it diverges from every guess tried; check units and '

@@ -196,7 +196,7 @@ def identify(model: Model, recordings: Sequence[Recording], paths: Sequence[str]
                                 step, report)
     first = found
     while True:
-        nulls = found.information.null_directions()
+        nulls = found.information.null_directions() if found.converged else []
         if not nulls:
             break
         directions += nulls
