@@ -22,7 +22,7 @@ from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
-from flex_dynamics import Loads, Model, Sensors
+from flex_dynamics import Loads, Model, ReadingNoise, Sensors
 from flex_dynamics.simulation.command_limits import driven_places
 from flex_dynamics.simulation.plant import Drives, Plant
 
@@ -37,6 +37,13 @@ class Noise:
     gyro: float = 0.0               # rad/s
     acceleration: float = 0.0       # m/s2
     seed: int = 0
+
+    def of_readings(self, model: Model) -> ReadingNoise:
+        """The same for `simulate_many`, whose first run has this seed."""
+        sensors, joints = Sensors(model), model.n_joints
+        counts = (joints, joints, len(sensors.gauge_names), *2 * (3 * len(sensors.imu_frames),))
+        return ReadingNoise(np.repeat((self.joint_position, self.joint_velocity, self.strain,
+                                       self.gyro, self.acceleration), counts), self.seed)
 
 
 @dataclass(frozen=True)

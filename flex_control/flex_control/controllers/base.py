@@ -137,7 +137,8 @@ class Controller:
 
     def affine_law(self) -> AffineLaw | None:
         """The control law of the last update as gains about a reference that does not depend on
-        the state, so that a compiled loop may apply it; None: it is no such law."""
+        the state, so that a compiled loop may apply it; None: it is no such law. With
+        `needs_measurements` the law is one of the state that `estimator` gives."""
         return None
 
     def ahead(self) -> None:
