@@ -52,12 +52,6 @@ PROGRAMS = (
             ('robot:=cibicik_arm', 'port:=18080')),      # 8080 may be taken
     Program('flex_viz', 'modes', 'modes', namespace='animated'),
 )
-# Robots with more topics: wheels, reactions.
-SPECIAL_ROBOTS = (
-    Program('flex_dynamics', 'simulator', 'simulator', ('robot:=mobile_arm',), 'mobile_arm'),
-    Program('flex_dynamics', 'simulator', 'simulator', ('robot:=cylinder_crane',),
-            'cylinder_crane'),
-)
 
 
 @dataclass(frozen=True)
@@ -199,4 +193,4 @@ def _call(asking: Node, kind: type, name: str, request: object) -> object:
 
 
 if __name__ == '__main__':
-    json.dump([asdict(one) for one in ask_nodes([*PROGRAMS, *SPECIAL_ROBOTS])], sys.stdout)
+    json.dump([asdict(one) for one in ask_nodes(PROGRAMS)], sys.stdout)

@@ -1,4 +1,5 @@
-"""Writes doc/reference/: the API, and what nodes, launch files and messages say of themselves.
+"""Writes doc/reference/: the API, and what nodes, launch files and messages say of themselves; and
+the page of the notebook.
 
 `make docs` runs it. Each node is started on the default robot and asked (ask_nodes.py), so that
 these pages cannot differ from the nodes.
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import notebook
 from ask_nodes import PROGRAMS, Interface, ask_nodes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +23,8 @@ LIBRARIES = ('flex_description', 'flex_dynamics', 'flex_dynamics.symbolic', 'fle
 
 def main() -> int:
     FOLDER.mkdir(exist_ok=True)
+    book = ROOT / 'doc' / 'tutorials' / 'plain_python.ipynb'
+    book.with_suffix('.md').write_text(notebook.markdown(notebook.read(book)), encoding='utf-8')
     _write('api', _api())
     _write('launch_arguments', _launch_arguments())
     _write('messages', _messages())

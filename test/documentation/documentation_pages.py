@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATTERNS = ('*.md', 'doc/**/*.md', 'flex_*/doc/**/*.md', 'examples/*.md', 'bare/*.md')
-GENERATED = 'doc/reference'
+GENERATED = ('doc/reference', 'doc/tutorials/plain_python.md')
 FENCE = re.compile(r'( *)(```+|~~~+)\s*(\S*)')
 SHELL = ('make', 'ros2', 'source', 'python3', 'python', 'pip', 'colcon', 'rosdep', 'sudo', 'git',
          'ssh', 'dask')

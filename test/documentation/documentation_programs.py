@@ -23,11 +23,6 @@ from ros2cli_standin.commands import ABSENT_GROUPS, ABSENT_VERBS, GROUPS  # noqa
 from ros2cli_standin.errors import CommandError  # noqa: E402
 from ros2cli_standin.message_values import read_yaml, set_fields  # noqa: E402
 from ros2cli_standin.parameter_values import parameter_value  # noqa: E402
-from rosidl_runtime_py.utilities import (  # noqa: E402
-    get_action,
-    get_message,
-    get_service,
-)
 
 # Packages of others that pages name; whether they are installed is not ours to test.
 FOREIGN = {'plotjuggler', 'foxglove_bridge', 'controller_manager', 'robot_state_publisher',
@@ -37,6 +32,10 @@ OTHERS = {'pip', 'colcon', 'rosdep', 'sudo', 'git', 'ssh', 'dask', 'cd', 'jupyte
           'cp', 'export', 'xacro', 'apt'}
 # Topics and services of other people's nodes.
 THEIRS = {'/joint_trajectory_controller/joint_trajectory'}
+# Topics of robots with wheels or constraints, which test_mobile_platform.py and
+# test_constrained_robot.py look at.
+SPECIAL = {'/cmd_vel': 'geometry_msgs/msg/TwistStamped', '/odom': 'nav_msgs/msg/Odometry',
+           '/reactions/lift_eye': 'geometry_msgs/msg/WrenchStamped'}
 CONTROLLER_OF_A_PAGE = 'gentle'      # which write_your_own_controller.md writes
 PLACEHOLDER = re.compile(r'[A-Z][A-Z_0-9]*$|\.\.\.$|\[|<')
 PATIENCE = 300.0     # s
@@ -232,12 +231,12 @@ class Programs:
     def _topic(self, verb: str, given: argparse.Namespace, rest: list[str]) -> str:
         name = getattr(given, 'topic_name', '')
         if verb != 'pub':
-            known = {one for one, _ in self.endpoints('publishes')}
+            known = {*SPECIAL, *(one for one, _ in self.endpoints('publishes'))}
             return '' if not name or _absolute(name) in known else \
                 f'expected a topic of a node, found {name}'
         kind = _full(given.message_type, 'msg')
-        set_fields(get_message(kind)(), read_yaml(given.values, 'message'), expand_time=True)
-        known_pairs = self.endpoints('subscribes to')
+        set_fields(_class(kind)(), read_yaml(given.values, 'message'), expand_time=True)
+        known_pairs = self.endpoints('subscribes to') | set(SPECIAL.items())
         return '' if (_absolute(name), kind) in known_pairs or name in THEIRS else \
             f'expected a topic that a node reads, of its type, found {name} {kind}'
 
@@ -245,7 +244,7 @@ class Programs:
         if verb != 'call':
             return ''
         kind = _full(given.service_type, 'srv')
-        set_fields(get_service(kind).Request(), read_yaml(given.values or '{}', 'request'))
+        set_fields(_class(kind).Request(), read_yaml(given.values or '{}', 'request'))
         return '' if (_absolute(given.service_name), kind) in self.endpoints('services') else \
             f'expected a service of a node, of its type, found {given.service_name} {kind}'
 
@@ -253,9 +252,14 @@ class Programs:
         if verb != 'send_goal':
             return ''
         kind = _full(given.action_type, 'action')
-        set_fields(get_action(kind).Goal(), read_yaml(given.goal, 'goal'))
+        set_fields(_class(kind).Goal(), read_yaml(given.goal, 'goal'))
         return '' if (_absolute(given.action_name), kind) in self.endpoints('actions') else \
             f'expected an action of a node, of its type, found {given.action_name} {kind}'
+
+
+def _class(kind: str) -> Any:
+    package, what, name = kind.split('/')
+    return getattr(importlib.import_module(f'{package}.{what}'), name)
 
 
 def _absolute(name: str) -> str:

@@ -1,11 +1,13 @@
 """Commands of the documentation: programs, options, launch arguments, parameters, topics,
 services, actions and their types are those of the running programs."""
+import ast
 import re
+import shlex
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 import yaml
-from documentation_pages import Command, blocks, commands, lines, pages
+from documentation_pages import ROOT, Command, blocks, commands, lines, pages
 from documentation_programs import CONTROLLER_OF_A_PAGE, Programs
 from ros2cli_standin.parameter_values import flatten
 
@@ -43,7 +45,6 @@ def test_commands_of_the_pages_exist(programs):
     ('python3 examples/99_nothing.py', 'script'), ('frobnicate', 'known program')])
 def test_wrong_commands_are_found(programs, text, expected):
     """The check is one: mistakes in each part of a command are found."""
-    import shlex
     assert expected in programs.problem(Command('page', 1, tuple(shlex.split(text))))
 
 
@@ -103,3 +104,35 @@ def test_parameter_tables_name_parameters(programs):
                     if plain not in everything and plain not in suffixes:
                         wrong.append(f'{page}:{at}: {name}')
     assert wrong == []
+
+
+TROUBLES = 'doc/how_to/troubleshooting.md'
+
+
+def _said():
+    """All texts in the sources, parts of f-strings joined by `…`."""
+    for path in (path for folder in ROOT.glob('flex_*/flex_*') for path in folder.rglob('*.py')):
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+            if isinstance(node, ast.JoinedStr):
+                yield '…'.join(part.value for part in node.values
+                               if isinstance(part, ast.Constant))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.Constant) and isinstance(node.value, bytes):
+                yield node.value.decode(errors='replace')
+
+
+def test_messages_of_the_troubleshooting_page_are_said():
+    """Each message in the first column is in the sources, from end to end of its fixed parts."""
+    said = [*_said(), *((ROOT / name).read_text() for name in ('env.sh', 'bare/setup_checks.py'))]
+    found, wrong = 0, []
+    for at, line in enumerate(lines(TROUBLES), 1):
+        for message in re.findall(r'`([^`]+)`', line.split('|')[1] if line[:1] == '|' else ''):
+            if ' ' not in message:
+                continue          # a name, not a message
+            parts = [re.escape(part) for part in re.split(r'\s*…\s*', message) if part]
+            pattern = re.compile('.*?'.join(parts).replace(r'\ ', r'\s+'), re.DOTALL)
+            found += 1
+            if not any(pattern.search(text) for text in said):
+                wrong.append(f'{TROUBLES}:{at}: {message}')
+    assert wrong == [] and found > 20
