@@ -66,12 +66,13 @@ def panda() -> list[Path]:
     draw = RobotPicture(model, strain=1.5e-3)
     for first, last in ((FIRST, LAST), (LAST, FIRST)):
         motion = MinimumJerk(first, last, FAST)
-        result = run_trial(make_controller('pd', model, {'bandwidth': 40.0, 'feedforward': False}), motion, 1.8,
-                           period=2e-3, step=1e-3, tip=TIP)
+        stiff = make_controller('pd', model, {'bandwidth': 40.0, 'feedforward': False})
+        result = run_trial(stiff, motion, 1.8, period=2e-3, step=1e-3, tip=TIP)
         for at in range(0, len(result.time), round(500.0 / rate)):
             pictures.append(draw.draw(
                 result.q[at], factor,
-                f'deflection drawn {factor:g} times as large; colour: strain', np.array([0.15, 0.0, 0.5]), 0.72))
+                f'deflection drawn {factor:g} times as large; colour: strain',
+                np.array([0.15, 0.0, 0.5]), 0.72))
     path = DOC / 'panda.gif'
     write_gif(path, pictures, 1.0 / rate)
     return [path]

@@ -76,7 +76,8 @@ def blocks(page: str) -> tuple[Block, ...]:
 
 def _guess(body: str) -> str:
     words = body.split(maxsplit=1)
-    if words and words[0] in SHELL:
+    mixed = re.search(r'^(from|import) ', body, re.MULTILINE)
+    if words and words[0] in SHELL and not mixed:
         return 'bash'
     try:
         ast.parse(body)
@@ -129,7 +130,7 @@ def _split(text: str) -> list[tuple[str, ...]]:
         lexer.commenters = '#'
         words: list[str] = []
         for word in [*lexer, '&&']:
-            if set(word) <= set('&|;'):
+            if word and set(word) <= set('&|;'):
                 while words and re.fullmatch(r'[A-Z_]+=.*', words[0]):
                     words.pop(0)
                 if words:

@@ -27,6 +27,8 @@ from ros2cli_standin.parameter_values import parameter_value  # noqa: E402
 # Packages of others that pages name; whether they are installed is not ours to test.
 FOREIGN = {'plotjuggler', 'foxglove_bridge', 'controller_manager', 'robot_state_publisher',
            'rviz2'}
+NODES = {'simulator', 'dynamics', 'control', 'observer', 'shaping_proxy', 'state_publisher',
+         'markers', 'viewer', 'modes'}
 # Programs of others whose options are not tested.
 OTHERS = {'pip', 'colcon', 'rosdep', 'sudo', 'git', 'ssh', 'dask', 'cd', 'jupyter', 'mkdir', 'cat',
           'cp', 'export', 'xacro', 'apt'}
@@ -36,6 +38,8 @@ THEIRS = {'/joint_trajectory_controller/joint_trajectory'}
 # test_constrained_robot.py look at.
 SPECIAL = {'/cmd_vel': 'geometry_msgs/msg/TwistStamped', '/odom': 'nav_msgs/msg/Odometry',
            '/reactions/lift_eye': 'geometry_msgs/msg/WrenchStamped'}
+# Parameters of robots on wheels, and rows for any link or joint.
+SPECIAL_PARAMETER = re.compile(r'platform\.|model\.[A-Z]|[._]')
 CONTROLLER_OF_A_PAGE = 'gentle'      # which write_your_own_controller.md writes
 PLACEHOLDER = re.compile(r'[A-Z][A-Z_0-9]*$|\.\.\.$|\[|<')
 PATIENCE = 300.0     # s
@@ -48,22 +52,26 @@ def _run(*words: str) -> str:
 
 
 class Programs:
-    """Asks each program once; all that the commands need at the same time."""
+    """Asks each program once; all that the commands need at the same time.
 
-    def __init__(self, commands: list[Command]) -> None:
+    ask_nodes: start the nodes, too; without it, names of parameters, topics, services and actions
+    are not looked at.
+    """
+
+    def __init__(self, commands: list[Command], ask_nodes: bool) -> None:
+        self.asked = ask_nodes
         launched = {one.words[3] for one in commands
                     if one.words[:3] == ('ros2', 'launch', 'flex_bringup') and len(one.words) > 3}
         run = {one.words[2:4] for one in commands
                if one.words[:2] == ('ros2', 'run') and len(one.words) > 3}
         with ThreadPoolExecutor(3) as pool:
-            nodes = pool.submit(_run, sys.executable, 'doc/ask_nodes.py')
+            nodes = pool.submit(_run, sys.executable, 'doc/ask_nodes.py') if ask_nodes else None
             arguments = {name: pool.submit(_run, 'ros2', 'launch', 'flex_bringup', name,
                                            '--show-args') for name in sorted(launched)}
-            self.interfaces: list[dict[str, Any]] = json.loads(nodes.result())
-            known = {(one['package'], one['executable']) for one in self.interfaces}
             helped = {name: pool.submit(_run, 'ros2', 'run', *name, '--help')
-                      for name in sorted(run) if name[0] not in FOREIGN and name not in known
-                      and self.installed(*name)}
+                      for name in sorted(run) if name[0] not in FOREIGN
+                      and name[1] not in NODES and self.installed(*name)}
+            self.interfaces: list[dict[str, Any]] = json.loads(nodes.result()) if nodes else []
             self.launch_arguments = {
                 name: set(re.findall(r"^ +'([^']+)':$", text.result(), re.MULTILINE))
                 for name, text in arguments.items()}
@@ -95,7 +103,10 @@ class Programs:
 
     def problem(self, command: Command) -> str:
         """What is wrong with a command of a page; '' if nothing is."""
-        words = [word.strip('[]') for word in command.words]
+        words = [re.sub(r'^\[+(?=[-A-Za-z])|(?<=[\w.])\]+$', '', word) if ',' not in word else word
+                 for word in command.words]
+        if '>' in words:
+            words = words[:words.index('>')]
         first = words[0]
         if first in OTHERS:
             return ''
@@ -161,9 +172,9 @@ class Programs:
         verbs[verb].add_arguments(parser)
         try:
             given = parser.parse_args(rest)
-        except (argparse.ArgumentError, SystemExit) as error:
-            return f'{error}'
-        if any(PLACEHOLDER.match(word) for word in rest):
+        except (argparse.ArgumentError, SystemExit):
+            return f'expected arguments of ros2 {group} {verb}, found {rest}'
+        if not self.asked or any(PLACEHOLDER.match(word) for word in rest):
             return ''
         try:
             return {'param': self._param, 'topic': self._topic, 'service': self._service,
@@ -197,6 +208,8 @@ class Programs:
                    if not re.search(rf'(?<![\w-]){one}(?![\w-])', text)}
         if missing:
             return f'expected options of {executable}, found {sorted(missing)}'
+        if not self.asked:
+            return ''
         declared = self.parameters(executable)
         for name in re.findall(r'-p (\S+?):=', ros):
             if name not in declared and name != 'use_sim_time':
@@ -223,7 +236,7 @@ class Programs:
                 f'expected a parameter of {node}, found {plain[1]}'
         if verb == 'set':
             kind = declared[plain[1]]
-            found = parameter_value(yaml.safe_load(plain[2]), kind, plain[2])
+            found = parameter_value(yaml.safe_load(plain[2]) if plain[2] else '', kind, plain[2])
             if found.type != kind:
                 return f'{plain[1]}: expected type {kind}, found {plain[2]}'
         return ''

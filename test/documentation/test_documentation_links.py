@@ -9,7 +9,8 @@ from documentation_pages import GENERATED, ROOT, anchors, lines, links, pages, t
 
 EXTERNAL = re.compile(r'[a-z]+:')
 # Written by `make docs`, so that their headings are not known before.
-WRITTEN = {f'{GENERATED[0]}/{name}.md' for name in ('api', 'launch_arguments', 'messages', 'nodes')}
+WRITTEN = {f'{GENERATED[0]}/{name}.md'
+           for name in ('api', 'launch_arguments', 'messages', 'nodes')}
 
 
 @pytest.mark.parametrize('page', pages())
@@ -55,6 +56,6 @@ def test_every_page_is_in_the_site():
             folder, _, name = line.rpartition('/')
             at = Path(ROOT, 'doc', folder).resolve()
             found = {path for suffix in ('.md', '.ipynb') for path in at.glob(name + suffix)}
-            assert found or f'doc/{line}'.startswith(GENERATED[0]), f'{index}: {line}: no such page'
+            assert found or f'doc/{line}'.startswith(GENERATED[0]), f'{index}: no page {line}'
             entries |= {path.relative_to(ROOT).as_posix() for path in found}
     assert set(pages()) - {index} - entries == set()
