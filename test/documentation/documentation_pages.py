@@ -20,12 +20,14 @@ SHELL = ('make', 'ros2', 'source', 'python3', 'python', 'pip', 'colcon', 'rosdep
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code: its page (relative to the checkout), first line, language and text."""
+    """A block of code: its page (relative to the checkout), first line, language and text;
+    fenced: the page says the language, else it is guessed."""
 
     page: str
     line: int
     language: str
     text: str
+    fenced: bool = True
 
 
 def pages() -> list[str]:
@@ -53,7 +55,7 @@ def blocks(page: str) -> tuple[Block, ...]:
             while end < len(text) and not text[end].strip().startswith(mark):
                 end += 1
             body = textwrap.dedent('\n'.join(text[at + 1:end]))
-            found.append(Block(page, at + 2, language or _guess(body), body))
+            found.append(Block(page, at + 2, language or _guess(body), body, bool(language)))
             at = end + 1
             continue
         if item := re.match(r'(\d+\. |[-*] )', line):
@@ -67,7 +69,7 @@ def blocks(page: str) -> tuple[Block, ...]:
             while end < len(text) and (not text[end].strip() or text[end].startswith(' ' * width)):
                 end += 1
             body = textwrap.dedent('\n'.join(text[at:end])).rstrip()
-            found.append(Block(page, at + 1, _guess(body), body))
+            found.append(Block(page, at + 1, _guess(body), body, fenced=False))
             at = end
             continue
         at += 1

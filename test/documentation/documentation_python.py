@@ -38,6 +38,14 @@ Path('arm.urdf.xacro').write_text(plain.replace(
     '<robot name="crane">', '<robot name="crane" xmlns:xacro="http://www.ros.org/wiki/xacro">'
     '<xacro:arg name="length" default="1"/>').replace('"2 0 0.1"', '"$(arg length) 0 0.1"'))
 """
+BAG = """
+from pathlib import Path
+from flex_viz import Run
+from test_run import record
+
+record(Path('BAG'), Run(model, 'tool', np.linspace(0.0, 1.0, 3), np.array([q, q, q]),
+                        np.zeros((3, model.n)), np.zeros((3, 4))))
+"""
 # What a page takes as given, run before its first block.
 CONTEXT = {
     'flex_bringup/doc/mobile_platforms.md': ARM.replace('cibicik_arm', 'mobile_arm').replace(
@@ -76,14 +84,8 @@ from flex_description import published_description
 
 Path('my.urdf').write_text(published_description(model.robot))
 """,
-    'flex_viz/doc/reports.md': ARM + """
-from pathlib import Path
-from flex_viz import Run
-from test_run import record
-
-record(Path('BAG'), Run(model, 'tool', np.linspace(0.0, 1.0, 3), np.array([q, q, q]),
-                        np.zeros((3, model.n)), np.zeros((3, 4))))
-""",
+    'doc/how_to/record_and_report.md': ARM + BAG.replace('BAG', 'run1'),
+    'flex_viz/doc/reports.md': ARM + BAG,
 }
 # Pages, or single blocks by their first line, that do not run in `make test`, and why.
 ELSEWHERE = {
@@ -100,7 +102,11 @@ BLOCKS_ELSEWHERE = {
 
 
 def reason(block: Block) -> str:
-    """Why a block does not run in `make test`; '' if it does."""
+    """Why a block does not run in `make test`; '' if it does.
+
+    Blocks whose page does not say that they are Python run on pages that are known here."""
+    if not block.fenced and block.page not in CONTEXT and block.page not in ELSEWHERE:
+        return 'without a fence and a language'
     first = block.text.strip().splitlines()[0]
     return ELSEWHERE.get(block.page, '') or BLOCKS_ELSEWHERE.get(first, '')
 
