@@ -7,6 +7,9 @@ Pictures of the viewer in a browser are not among them.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import runpy
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -127,8 +130,95 @@ def tip_vibration() -> list[Path]:
     return [path]
 
 
+# Examples: each runs as it is, and its own variables are drawn.
+
+
+def _plot(name: str, draw: Callable[[Any, dict[str, Any]], None]) -> list[Path]:
+    with contextlib.redirect_stdout(io.StringIO()):
+        names = runpy.run_path(str(EXAMPLES / f'{name}.py'))
+    made, axes = figure(width=3.6, height=2.2)
+    draw(axes, names)
+    axes.tick_params(labelsize=7)
+    axes.xaxis.label.set_size(8)
+    axes.yaxis.label.set_size(8)
+    path = EXAMPLES / 'pictures' / f'{name}.png'
+    path.parent.mkdir(exist_ok=True)
+    made.savefig(path)
+    return [path]
+
+
+def _terms(axes: Any, names: dict[str, Any]) -> None:
+    axes.imshow(np.log10(np.abs(names['M']) + 1e-9), cmap='viridis')
+    axes.set(xlabel='mass matrix, logarithmic', xticks=[], yticks=[])
+
+
+def _sag(axes: Any, names: dict[str, Any]) -> None:
+    model = names['model']
+    drawn = RobotPicture(model, strain=3e-4).draw(names['q'], 10.0, '', np.array([0.8, 0.0, 1.2]),
+                                                  2.4)
+    axes.imshow(np.asarray(drawn))
+    axes.set(xlabel='with 50 N, deflection 10 times as large', xticks=[], yticks=[])
+
+
+def _frequencies(axes: Any, names: dict[str, Any]) -> None:
+    model, q = names['model'], names['q']
+    for row, (label, rates) in enumerate((
+            ('free', model.frequencies(q)[0]), ('locked', model.frequencies(q, 'locked')[0]),
+            ('held', model.frequencies(q, joint_stiffness=names['springs'])[0]))):
+        axes.plot(rates[:8] / (2.0 * np.pi), np.full(8, row), 'o', color=BLUE, markersize=4)
+        axes.text(0.11, row + 0.15, label, fontsize=7)
+    axes.set(xscale='log', xlim=(0.1, 200.0), ylim=(-0.5, 2.7), yticks=[], xlabel='Hz')
+
+
+def _poles(axes: Any, names: dict[str, Any]) -> None:
+    poles = np.linalg.eigvals(names['A'])
+    axes.plot(poles.real, poles.imag, 'x', color=BLUE)
+    axes.set(xlabel='real part, 1/s', ylabel='imaginary part, 1/s')
+    axes.grid(alpha=0.3)
+
+
+def _swing(axes: Any, names: dict[str, Any]) -> None:
+    run = names['simulate'](names['model'], duration=5.0, q=names['start'], output_step=0.02)
+    energy = np.array([names['model'].energy(q, v) for q, v in zip(run.q, run.v, strict=True)])
+    for at, label in enumerate(('kinetic', 'strain', 'gravity')):
+        axes.plot(run.time, energy[:, at], linewidth=1.0, label=label)
+    axes.plot(run.time, energy.sum(axis=1), color='black', linewidth=1.2, label='total')
+    axes.set(xlabel='time, s', ylabel='energy, J')
+    axes.legend(fontsize=6, loc='center right')
+
+
+def _push(axes: Any, names: dict[str, Any]) -> None:
+    axes.plot(names['run'].time, names['error'], color=BLUE, linewidth=1.2)
+    axes.set(xlabel='time, s', ylabel='tip moved by, mm')
+    axes.grid(alpha=0.3)
+
+
+def _shaped(axes: Any, names: dict[str, Any]) -> None:
+    model, here, there = (names[name] for name in ('model', 'here', 'there'))
+    for label, motion, colour in (
+            ('plain', MinimumJerk(here, there, 1.0), GREY),
+            ('shaped', Shaped(MinimumJerk(here, there, 0.63), names['shaper']), RED)):
+        run = run_trial(make_controller('computed_torque', model), motion, 2.0, period=2e-3,
+                        step=1e-3)
+        axes.semilogy(run.time, 1e3 * np.linalg.norm(run.tip - run.tip[-1], axis=1) + 1e-3,
+                      color=colour, linewidth=1.2, label=label)
+    axes.set(xlabel='time, s', ylabel='tip from its end, mm')
+    axes.legend(fontsize=6)
+
+
+GALLERY = {'01_terms': _terms, '02_gravity_sag': _sag, '03_frequencies': _frequencies,
+           '04_linear_model': _poles, '05_free_swing': _swing, '09_lqr_push': _push,
+           '10_lqg_push': _push, '11_shaped_move': _shaped}
+
+
+def gallery() -> list[Path]:
+    """A picture of each example that has something to show."""
+    return [path for name, draw in GALLERY.items() for path in _plot(name, draw)]
+
+
 PICTURES: dict[str, Callable[[], list[Path]]] = {
-    'panda': panda, 'your_robot': your_robot, 'tip_vibration': tip_vibration}
+    'panda': panda, 'your_robot': your_robot, 'tip_vibration': tip_vibration,
+    'gallery': gallery}
 
 
 def main() -> None:
