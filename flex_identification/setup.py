@@ -25,10 +25,13 @@ setup(
         ('share/flex_identification', ['package.xml']),
     ],
     install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'flex-ros==0.1.0',
-                      'numpy', 'pyyaml', 'scipy'],
+                      'numba', 'numpy', 'pyyaml', 'scipy'],
     extras_require={'test': ['pytest']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
-        'console_scripts': ['inspect = flex_identification.commands.inspect:main'],
+        'console_scripts': [
+            'inspect = flex_identification.commands.inspect:main',
+            'payload_estimator = flex_identification.nodes.payload_estimator:main',
+        ],
     },
 )

@@ -16,6 +16,12 @@ from flex_identification.data.plausibility import refuse_implausible
 from flex_identification.data.read import read_recording
 from flex_identification.data.recording import Recording
 from flex_identification.errors import IdentificationError
+from flex_identification.online import (
+    PayloadEstimate,
+    PayloadEstimator,
+    PayloadNoise,
+    effort_biases,
+)
 from flex_identification.prediction.filtered_run import Noise
 from flex_identification.prediction.fisher import (
     FisherInformation,
@@ -30,5 +36,6 @@ from flex_identification.prediction.parameters import FitParameter, ParameterSet
 __version__ = '0.1.0'
 
 __all__ = ['FisherInformation', 'FitParameter', 'IdentificationError', 'Inputs', 'LinearizedRun',
-           'Noise', 'NullDirection', 'Outputs', 'ParameterSet', 'Prior', 'Recording',
+           'Noise', 'NullDirection', 'Outputs', 'ParameterSet', 'PayloadEstimate',
+           'PayloadEstimator', 'PayloadNoise', 'Prior', 'Recording', 'effort_biases',
            'fisher_information', 'linearize', 'read_recording', 'refuse_implausible', 'simulated']

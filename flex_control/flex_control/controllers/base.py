@@ -58,6 +58,8 @@ class Controller:
     #: whether it can control robots with closed loops and supports: efforts of the commanded
     #: joints (commanded_joints.py), the others follow
     knows_constraints: ClassVar[bool] = False
+    #: whether `carry` takes payloads over that are known while the robot works
+    knows_payload: ClassVar[bool] = False
 
     def __init__(self, model: Model, parameters: Mapping[str, Any] | None = None) -> None:
         if self.knows_constraints and model.robot.constraints:
@@ -122,6 +124,11 @@ class Controller:
                 + self.drive_damping * wanted.acceleration)
         effort: np.ndarray = wanted.feedforward.effort + 0.5 * period * rate
         return effort
+
+    def carry(self, model: Model) -> None:
+        """Go on with a model of the same robot that carries another payload; gains stay. Called
+        often, in small steps of the payload, of controllers with `knows_payload`."""
+        raise TypeError(f'{type(self).__name__} does not take payloads over')
 
     def warning(self) -> str:
         """What the user should know of this controller on this robot, such as a vibration that it

@@ -31,6 +31,7 @@ from flex_control.nodes.control_parameters import (
 from flex_control.nodes.fail_safe import FailSafe
 from flex_control.nodes.installed_controllers import InstalledControllers, ParameterChange
 from flex_control.nodes.motion import Motion
+from flex_control.nodes.payload.payload_input import PayloadInput
 from flex_control.nodes.reports import Reports
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State
@@ -78,6 +79,7 @@ class Control(Node):
         connection = connect(self)
         self._inputs = connection.inputs(settings)
         self._inputs.want(controller)
+        self._payload = PayloadInput(self, model, settings.lockstep, self.advance)
         self._drives = connection.drives()
         self._drives.want(controller)
         self._safe = FailSafe(self, self.loop, self._motion, self._drives, settings.fail_safe,
@@ -135,6 +137,9 @@ class Control(Node):
                 or self.loop.controller is not self._wanted):
             self.receive_state(state)
             return
+        if self._payload.missing(state.stamp_ns):
+            self.receive_state(state)
+            return
         # A state in order, and nothing can be missing: the rest of it, in less time.
         self._heard, self._last = time.monotonic(), state
         self._answer(state)
@@ -160,6 +165,7 @@ class Control(Node):
         self._last = None
         self._reports.restart()
         self._inputs.clear()
+        self._payload.restart()
         self._drives.restart()
         self._motion.restart()
         self._safe.reset()
@@ -172,6 +178,8 @@ class Control(Node):
         if state is None:
             return
         wanted, running = self._wanted, loop.controller
+        if self._payload.missing(state.stamp_ns):
+            return                             # lockstep: simulated time waits for it
         missing = self._inputs.missing(wanted, state.stamp_ns)
         if wanted is not running or self._last is None:
             missing = missing or self._drives.missing(wanted)
@@ -200,6 +208,7 @@ class Control(Node):
         loop = self.loop
         terms, measurements = self._inputs.take(loop.controller, state.stamp_ns)
         try:
+            self._payload.apply(state.stamp_ns, loop.controller)
             efforts = loop.step(1e-9 * state.stamp_ns, state.q, state.v, terms, measurements)
         except (ControlError, *CALCULATION_ERRORS) as error:
             failed, self._safe.latched = loop.controller, True
@@ -249,6 +258,10 @@ class Control(Node):
                                           or now - self._waits_since > LATE):
             missing = missing or self._inputs.missing(self._wanted, self._waiting.stamp_ns)
         silent = now - self._heard
+        stamp_ns = 0 if self._last is None else self._last.stamp_ns
+        payload_problem, payload = self._payload.status(stamp_ns)
+        if self._waiting is not None and now - self._waits_since > LATE:
+            missing = missing or self._payload.missing(self._waiting.stamp_ns)
         if self._safe.why:
             level = DiagnosticStatus.ERROR
             text = f'fail-safe ({self._safe.kind}): {self._safe.why}'
@@ -258,6 +271,8 @@ class Control(Node):
             level, text = DiagnosticStatus.WARN, self._commands.problem
         elif self.loop.controller is not self._wanted:
             level, text = DiagnosticStatus.WARN, f'{self._name} waits for what it needs'
+        elif payload_problem:
+            level, text = DiagnosticStatus.WARN, payload_problem
         elif self._last is None:
             text = 'waiting for a state'
         elif silent > self._settings.state_timeout:      # in lockstep; else the fail-safe acts
@@ -269,6 +284,7 @@ class Control(Node):
             'terms and measurements rejected': self._inputs.rejected,
             'trajectories refused': self._motion.refused,
             'times the fail-safe acted': self._safe.count,
+            **payload,
         }
 
 
