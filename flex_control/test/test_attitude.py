@@ -135,6 +135,30 @@ def test_a_blow_is_absorbed_by_the_wheels():
                        atol=1e-6)
 
 
+def test_thrusters_turn_and_hold_a_base_without_wheels():
+    """The arm moves, the base slews, a blow comes: the thrusters take the momentum off again."""
+    arm = """<link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="5"/><inertia ixx="0.1"
+     iyy="0.5" izz="0.5" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="hinge"
+     type="revolute"><parent link="bus"/><child link="arm"/><origin xyz="0.4 0 0"/>
+     <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="50" velocity="2"/></joint>"""
+    model = Model(load_robot(BUS.format(arm)))
+    start, end = np.zeros(7), np.r_[np.zeros(6), 1.0]
+    target = {'roll': 0.6, 'yaw': -2.0, 'thruster_moment': 3.0}
+    blow = [Wrench('bus', np.zeros(3), np.array([0.3, 0.0, -0.3]))]
+    controller = make_controller('attitude', model, target)
+    result = run_trial(controller, MinimumJerk(start, end, 6.0, start=1.0), 30.0, period=PERIOD,
+                       step=STEP, tip='arm', loads=lambda t: blow if 2.0 <= t < 3.0 else None)
+    wanted = rotation_from_rpy(np.array([0.6, 0.0, -2.0]))
+    assert attitude_errors(model, result, wanted)[-100:].max() < 1e-3
+    assert abs(result.q[-1, 6] - 1.0) < 1e-3
+    assert np.abs(momentum(model, result.q[-1], result.v[-1])[3:]).max() < 1e-3
+    assert not result.effort[:, :6].any()        # it is a wrench, no effort of a joint
+    link, thrust = controller.thrust
+    assert link == 'bus' and np.abs(thrust).max() <= 3.0
+    with pytest.raises(ControlError, match='for a base with thrusters give thruster_moment'):
+        make_controller('attitude', model)
+
+
 def test_a_base_that_is_a_half_turn_off_turns_back_one_way():
     model = box(3)
     controller = make_controller('attitude', model, {'bandwidth': 0.3})

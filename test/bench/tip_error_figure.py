@@ -63,7 +63,7 @@ def draw(runs: dict[str, list[float]]) -> None:
     figure, axes = plt.subplots(figsize=(9, 5.5), layout='constrained')
     time = EVERY * PERIOD * np.arange(max(map(len, runs.values())))
     for at, name in enumerate(sorted(runs)):
-        axes.semilogy(time[:len(runs[name])], np.maximum(runs[name], 1e-3), label=name,
+        axes.semilogy(time[:len(runs[name])], np.maximum(runs[name], 1e-4), label=name,
                       color=f'C{at % 10}', linestyle='-' if at < 10 else '--', linewidth=1.2)
     for when, what in ((BEGIN, 'line of 1 m'), (BEGIN + DURATION, 'rests'), (PUSHED, '20 N')):
         axes.axvline(when, color='grey', linewidth=0.8)
@@ -71,9 +71,9 @@ def draw(runs: dict[str, list[float]]) -> None:
     axes.set_xlabel('time, s')
     axes.set_ylabel('distance of the tip from where it should be, mm')
     axes.set_xlim(0.0, END)
-    axes.set_ylim(1e-2, 600.0)
+    axes.set_ylim(1e-3, 600.0)
     axes.grid(True, which='both', alpha=0.25)
-    axes.legend(fontsize='small', loc='lower right', ncols=2)
+    figure.legend(fontsize='small', loc='outside lower center', ncols=4)
     figure.savefig(PICTURE, dpi=110)
     plt.close(figure)
 

@@ -74,6 +74,9 @@ class Controller:
         self.measurements: Measurements | None = None
         self.drive_stiffness = np.zeros(model.n_joints)
         self.drive_damping = np.zeros(model.n_joints)
+        #: what thrusters on a base that floats have to give after an update: the link, and force
+        #: and moment (6,) in its axes, N and N m; None: the controller has no thrusters
+        self.thrust: tuple[str, np.ndarray] | None = None
         self.parameters: dict[str, Any] = {}
         self.set_parameters(parameters or {})
 

@@ -20,7 +20,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 
 from flex_control import ControlError, Controller, ControlLoop
-from flex_control.nodes.connections import Connection, TopicConnection
+from flex_control.nodes.connections import Connection, Thrusters, TopicConnection
 from flex_control.nodes.control_parameters import (
     declare_reader,
     declare_settings,
@@ -90,6 +90,7 @@ class Control(Node):
         self._heard = self._watched = self._waits_since = time.monotonic()
         self._sent: int | None = None          # ns, stamp of the state of the last command
         self._commands = connection.commands([self._joints[at] for at in self._driven])
+        self._thrusters = Thrusters(self)
         self._reports = Reports(self, self._joints, settings.report_period)
         self._state_input = connection.states()
         self.create_timer(WATCH, self._watch, clock=steady_clock())
@@ -217,6 +218,8 @@ class Control(Node):
                 self._answer(state)            # again, by the fail-safe
             return
         wanted = loop.controller.reference
+        if loop.controller.thrust is not None:
+            self._thrusters.send(state.stamp_ns, *loop.controller.thrust)
         self._send(state, efforts, wanted.position, wanted.velocity)
         loop.work_ahead()
         self._motion.follow(state)

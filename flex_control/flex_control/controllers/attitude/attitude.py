@@ -59,22 +59,25 @@ class Attitude(Controller):
         Parameter('damping_ratio', 1.0, 'z', '', 0.05, 10.0),
         Parameter('slew_rate', 0.0, 'largest rate of a slew; 0: what half of the momentum and '
                   'torque of the wheels allow', 'rad/s', 0.0, 100.0),
+        Parameter('thruster_moment', 0.0, 'largest moment of thrusters about each axis of the '
+                  'base, which then turn it instead of wheels; 0: wheels', 'N m', 0.0, 1e6),
         Parameter('wheels', '', 'joints that are reaction wheels, separated by spaces; empty: all '
                   'that can be'),
         Parameter('arm', 'pid', 'controller of the joints of the arm, with its defaults'),
     )
 
     def __init__(self, model: Model, parameters: Mapping[str, Any] | None = None) -> None:
-        self._built: tuple[str, str] | None = None
+        self._built: tuple[str, str, bool] | None = None
         self._slews: Slews | None = None
         self.arm: Controller | None = None
         super().__init__(model, parameters)
 
     def parameters_changed(self) -> None:
         given = self.parameters
-        key = given['wheels'], given['arm']
+        thrusters = given['thruster_moment'] > 0.0
+        key = given['wheels'], given['arm'], thrusters
         if key != self._built:
-            fly = free_flyer(self.model, given['wheels'].split())
+            fly = free_flyer(self.model, given['wheels'].split(), thrusters)
             arm = _arm_controller(fly, given['arm'])
             self._fly, self.arm, self._built = fly, arm, key
             self._efforts = self.model.joint_limits.effort[fly.wheel_places]
@@ -83,6 +86,7 @@ class Attitude(Controller):
             self._momentum = inertia * speeds
             self._first = np.inf if fly.arm is None else first_frequency(fly.arm)
             self._d: np.ndarray | None = None
+            self.thrust = None
             if hasattr(self, 'drive_damping'):
                 self.set_drives(self.drive_stiffness, self.drive_damping)
         self._w = given['bandwidth'] or min(FASTEST, SHARE_OF_FIRST * self._first)
@@ -105,7 +109,7 @@ class Attitude(Controller):
         return '' if self.arm is None else self.arm.warning()
 
     def reset(self) -> None:
-        self._slews, self._d = None, None
+        self._slews, self._d, self.thrust = None, None, None
         if self.arm is not None:
             self.arm.reset()
 
@@ -133,8 +137,14 @@ class Attitude(Controller):
         efforts = np.zeros(self.model.n_joints)
         if self.arm is not None:
             efforts[fly.arm_places] = self._arm_efforts(time, period)
-        torque = self._wheel_efforts(alpha, motion.jacobian[3:], motion.jacobian_rate[3:] @ self.v)
-        efforts[fly.wheel_places] = np.clip(torque, -self._efforts, self._efforts)
+        turned = motion.jacobian_rate[3:] @ self.v
+        most = self.parameters['thruster_moment']
+        if most > 0.0:
+            moment = R.T @ self._moment(alpha, motion.jacobian[3:], turned)
+            self.thrust = fly.base, np.r_[np.zeros(3), np.clip(moment, -most, most)]
+        else:
+            torque = self._wheel_efforts(alpha, motion.jacobian[3:], turned)
+            efforts[fly.wheel_places] = np.clip(torque, -self._efforts, self._efforts)
         return efforts
 
     def _acceleration(self, wanted: Wanted, R: np.ndarray, omega: np.ndarray) -> np.ndarray:
@@ -168,6 +178,20 @@ class Attitude(Controller):
         torque: np.ndarray = (M @ a + bias)[fly.wheel_places]
         return torque
 
+    def _moment(self, alpha: np.ndarray, turns: np.ndarray, turned: np.ndarray) -> np.ndarray:
+        """Moment (3,) on the base, N m in the world, for its angular acceleration alpha (3,), the
+        wheels left alone; turns, turned: as above."""
+        fly, model = self._fly, self.model
+        M = model.mass_matrix(self.q)
+        a = np.zeros(model.n)
+        linear, angular = fly.base_places[:3], fly.base_places[3:]
+        a[angular] = np.linalg.solve(turns[:, angular], alpha - turned)
+        a[fly.arm_places] = self.reference.acceleration[fly.arm_places]
+        bias = model.inverse_dynamics(self.q, self.v, np.zeros(model.n))
+        a[linear] = np.linalg.solve(M[np.ix_(linear, linear)], -(M @ a + bias)[linear])
+        moment: np.ndarray = np.linalg.solve(turns[:, angular].T, (M @ a + bias)[angular])
+        return moment
+
     def _arm_efforts(self, time: float, period: float) -> np.ndarray:
         """Efforts of the arm's joints by their own controller."""
         arm, fly = self.arm, self._fly
@@ -189,9 +213,13 @@ class Attitude(Controller):
         about_centre = M[np.ix_(angular, angular)] - M[np.ix_(angular, linear)] @ coupled
         back = np.linalg.inv(turns)
         inertia = back.T @ about_centre @ back       # of the robot with its joints locked
+        largest = float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T)).max())
+        least, most = max(SLOWEST, 4.0 * np.pi / self._first), self.parameters['thruster_moment']
+        if most > 0.0:
+            return (self.parameters['slew_rate'] or np.inf, SHARE_OF_WHEELS * most / largest,
+                    least)
         # of each wheel, per unit of momentum or torque about any axis of the world
         share = np.linalg.norm(np.linalg.pinv(R @ fly.axes), axis=1)
-        largest = float(np.linalg.eigvalsh(0.5 * (inertia + inertia.T)).max())
         fastest = SHARE_OF_WHEELS * float((self._momentum / share).min()) / largest
         quickest = SHARE_OF_WHEELS * float((self._efforts / share).min()) / largest
         fastest = min(fastest, self.parameters['slew_rate'] or np.inf)
@@ -199,7 +227,7 @@ class Attitude(Controller):
             raise ControlError('attitude: expected wheels with limits of effort and velocity '
                                f'above zero, found {self._efforts} N m and momenta of '
                                f'{self._momentum} N m s')
-        return fastest, quickest, max(SLOWEST, 4.0 * np.pi / self._first)
+        return fastest, quickest, least
 
 
 def _arm_controller(fly: FreeFlyer, name: str) -> Controller | None:

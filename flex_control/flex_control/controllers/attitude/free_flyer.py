@@ -40,8 +40,9 @@ class FreeFlyer:
     arm_elastic: np.ndarray
 
 
-def free_flyer(model: Model, wheels: list[str]) -> FreeFlyer:
-    """Take a robot apart; wheels: names of joints, empty: all that are reaction wheels.
+def free_flyer(model: Model, wheels: list[str], thrusters: bool) -> FreeFlyer:
+    """Take a robot apart; wheels: names of joints, empty: all that are reaction wheels. thrusters:
+    they turn the base, so that no wheels are needed.
     ControlError, with the reason, if attitude control is not for it."""
     robot = model.robot
     root = next((joint for joint in robot.joints if joint.type == 'floating'), None)
@@ -57,13 +58,13 @@ def free_flyer(model: Model, wheels: list[str]) -> FreeFlyer:
     names = list(model.joint_names)
     axes = np.array([joint.origin[:3, :3] @ joint.axis for joint in chosen]).reshape(-1, 3).T
     sizes = np.linalg.svd(axes, compute_uv=False) if chosen else np.zeros(0)
-    if len(sizes) < 3 or sizes[2] < LEAST_ANGLE:
+    if not thrusters and (len(sizes) < 3 or sizes[2] < LEAST_ANGLE):
         raise ControlError(
             f'attitude: expected reaction wheels about three axes on {root.child}, found '
             f'{", ".join(joint.name for joint in chosen) or "none"}: a reaction wheel is a '
             'continuous joint of the base whose link is balanced and symmetric about its axis, '
-            'and carries nothing')
-    wheel_places = np.array([names.index(joint.name) for joint in chosen])
+            'and carries nothing; for a base with thrusters give thruster_moment')
+    wheel_places = np.array([names.index(joint.name) for joint in chosen], dtype=int)
     base_places = np.array([at for at, name in enumerate(names)
                             if name.startswith(f'{root.name}/')])
     arm_places = np.array([at for at in range(model.n_joints)
