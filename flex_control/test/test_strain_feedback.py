@@ -135,6 +135,13 @@ def test_robots_without_gauges_or_flexible_links_are_refused(link):
             one, flexible=dataclasses.replace(one.flexible, gauges=())) for one in robot.links))
     with pytest.raises(ControlError, match='expected strain gauges, found none in robot lab_link'):
         make_controller('strain_feedback', Model(blind))
+    neutral = dataclasses.replace(robot, links=tuple(
+        one if one.flexible is None else dataclasses.replace(one, flexible=dataclasses.replace(
+            one.flexible, gauges=tuple(dataclasses.replace(gauge, y=0.0, z=0.0)
+                                       for gauge in one.flexible.gauges)))
+        for one in robot.links))
+    with pytest.raises(ControlError, match='gauge1 and all others .* on the axis of their beam'):
+        make_controller('strain_feedback', Model(neutral))
     with pytest.raises(ControlError, match='found .* of robot cylinder_crane'):
         make_controller('strain_feedback', Model(load_robot('cylinder_crane')))
     with pytest.raises(ControlError, match="expected one of rate, position, found 'both'"):

@@ -75,7 +75,7 @@ def strain_modes(rest: RestModel, strain: np.ndarray, kp: np.ndarray, unit: np.n
 def in_order_of(modes: StrainModes, before: StrainModes, M: np.ndarray) -> StrainModes | None:
     """The same modes in the order and with the signs of `before`, which they continue at another
     pose; None if they are other ones."""
-    if modes.frequencies.shape != before.frequencies.shape:
+    if modes.frequencies.shape != before.frequencies.shape or not modes.frequencies.size:
         return None
     overlap = before.shapes.T @ M @ modes.shapes
     order = np.argmax(np.abs(overlap), axis=1)

@@ -27,7 +27,7 @@ from flex_control.estimators.measurements import Measurements
 from flex_control.reference.deflected_reference import DeflectedReference
 from flex_control.reference.static_load import StaticLoad
 from flex_control.reference.tip_compensation import TipCompensation
-from flex_dynamics import Model
+from flex_dynamics import Model, Sensors
 
 SAME_PERIOD = 0.2        # periods that differ by less are one
 MOST_MISSED = 20         # updates without a reading of the gauges, until it is an error
@@ -192,3 +192,7 @@ def _check_gauges(model: Model) -> None:
     if not gauges:
         raise ControlError(f'strain_feedback: expected strain gauges, found none in robot {name}: '
                            'add a <gauge> to a flexible link, or use computed_torque, or lqr')
+    if not Sensors(model).strain_matrix().any():
+        raise ControlError('strain_feedback: expected gauges that see their link bend, found '
+                           f'{gauges[0].name} and all others of robot {name} on the axis of their '
+                           'beam (or where no shape of the link bends): give them y or z')
