@@ -8,7 +8,7 @@ NOBLE_TESTS ?= flex_description/test flex_dynamics/test flex_control/test
 
 .DEFAULT_GOAL := help
 .PHONY: help setup sim animation test test-noble nightly view bench validate lint lint-ament docs \
-        lock clean
+        pictures lock clean
 
 help:  ## say what each target does
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
@@ -83,6 +83,10 @@ docs: setup  ## build the documentation site in build/docs/html; warnings are er
 	@$(IN_ENV) python3 doc/make_reference.py
 	@$(IN_ENV) sphinx-build -W --keep-going -q -j 2 -c doc -b html . build/docs/html && \
 	    echo 'the site begins at build/docs/html/doc/index.html'
+
+pictures: setup  ## make the pictures of the documentation anew, and run its notebook
+	@$(IN_ENV) python3 doc/make_pictures.py
+	@$(IN_ENV) python3 doc/notebook.py doc/tutorials/plain_python.ipynb
 
 lock:  ## pin the versions and hashes of the wheels anew (needs uv)
 	@bare/lock

@@ -37,6 +37,8 @@ setup(
             'shaping_proxy = flex_ros.start:main_of.flex_control.nodes.shaping_proxy',
         ],
         'flex_control.controllers': [
+            'attitude = flex_control.controllers.attitude.attitude:Attitude',
+            'composite = flex_control.controllers.vibration.composite:Composite',
             'computed_torque = flex_control.controllers.computed_torque:ComputedTorque',
             'elastic_joint = flex_control.controllers.elastic_joint:ElasticJoint',
             'feedback_linearization = '
@@ -45,6 +47,8 @@ setup(
             'lqr = flex_control.controllers.lqr:LQR',
             'pd = flex_control.controllers.pd:PD',
             'pid = flex_control.controllers.pid:PID',
+            'strain_feedback = '
+            'flex_control.controllers.vibration.strain_feedback:StrainFeedback',
         ],
     },
 )

@@ -29,7 +29,10 @@ setup(
     extras_require={'test': ['pytest']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
-        'console_scripts': ['inspect = flex_identification.commands.inspect:main',
-                            'identify = flex_identification.commands.identify:main'],
+        'console_scripts': [
+            'inspect = flex_identification.commands.inspect:main',
+            'identify = flex_identification.commands.identify:main',
+            'payload_estimator = flex_identification.nodes.payload_estimator:main',
+        ],
     },
 )

@@ -40,7 +40,8 @@ LAYERS = {
     'flex_viz': [
         ('shown_text',), ('geometry',), ('rviz', 'report'), ('browser',), ('nodes',)],
     'flex_identification': [
-        ('errors', 'kernels'), ('data',), ('prediction',), ('fit',), ('report',), ('commands',)],
+        ('errors', 'kernels'), ('data', 'online'), ('prediction',), ('fit',), ('report', 'design'),
+        ('commands',), ('nodes',)],
     'flex_study': [
         ('errors',), ('sampling', 'measures'), ('study',), ('runs',), ('store', 'estimate'),
         ('cluster', 'report', 'environments'), ('commands',)],

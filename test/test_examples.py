@@ -12,7 +12,7 @@ WORDS = {
     '07_spin_up': 'second: furthest behind -0.57', '08_symbolic_equations': 'non-minimum phase',
     '09_lqr_push': 'for good: largest error', '10_lqg_push': 'estimated push at the end',
     '11_shaped_move': 'shaped: arrives after', '12_planar_biped': 'weight 686.7 N',
-    '13_train_reach': 'mm after 25 updates',
+    '13_train_reach': 'mm after 25 updates', '14_free_flyer': 'attitude: the base turns by 0.0',
 }
 PUBLIC = {'flex_description', 'flex_dynamics', 'flex_dynamics.symbolic', 'flex_control',
           'flex_dynamics.papers.biped_gait', 'flex_dynamics.papers.planar_biped',

@@ -87,6 +87,9 @@ def generate_launch_description() -> LaunchDescription:
         'sync': LaunchConfiguration('sync'),
         'controller': ParameterValue(LaunchConfiguration('controller'), value_type=str),
         'drive_node': 'simulator',
+        'payload.source': ParameterValue(PythonExpression([
+            "'topic' if '", LaunchConfiguration('payload_estimator'), "' == 'true' else 'none'"]),
+            value_type=str),
     }
     files = [DEFAULTS, LaunchConfiguration('params_file')]      # the latter wins
     common = {
@@ -135,6 +138,13 @@ def generate_launch_description() -> LaunchDescription:
             description='simulator and control node in one process, no topic between them: the '
                         'same motion, faster; with sync:=lockstep as fast as it can'),
         DeclareLaunchArgument(
+            'payload_estimator', default_value='false', choices=BOOLEANS,
+            description='estimate mass and centre of a payload from efforts and gauges, and let '
+                        'the control node take it over (pd and pid)'),
+        DeclareLaunchArgument(
+            'payload_frame', default_value='',
+            description='link or frame that carries the payload; empty: the last link'),
+        DeclareLaunchArgument(
             'params_file', default_value='',
             description='YAML file with further parameters of the nodes, which win over those of '
                         'config/default.yaml; empty: none'),
@@ -173,6 +183,10 @@ def generate_launch_description() -> LaunchDescription:
                  "'", LaunchConfiguration('control'), "' == 'true' and '",
                  LaunchConfiguration('in_process'), "' == 'false'"])),
              parameters=[*files, also, sim_time, controlled]),
+        Node(package='flex_identification', executable='payload_estimator',
+             name='payload_estimator', **common, parameters=[*files, also, {
+                 'frame': ParameterValue(LaunchConfiguration('payload_frame'), value_type=str)}],
+             condition=IfCondition(LaunchConfiguration('payload_estimator'))),
         # Stamps are those of the states: the clock, which would wake them often, is not needed.
         Node(package='flex_viz', executable='state_publisher', name='state_publisher', **required,
              parameters=[*files, also]),

@@ -11,7 +11,7 @@
 """A controller tried on a simulated robot without ROS: sampled, held, disturbed, written down."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from flex_control.errors import ControlError
 from flex_control.estimators.measurements import Measurements
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
-from flex_dynamics import Loads, Model, Sensors
+from flex_dynamics import Loads, Model, ReadingNoise, Sensors, Wrench
 from flex_dynamics.simulation.command_limits import driven_places
 from flex_dynamics.simulation.plant import Drives, Plant
 
@@ -37,6 +37,13 @@ class Noise:
     gyro: float = 0.0               # rad/s
     acceleration: float = 0.0       # m/s2
     seed: int = 0
+
+    def of_readings(self, model: Model) -> ReadingNoise:
+        """The same for `simulate_many`, whose first run has this seed."""
+        sensors, joints = Sensors(model), model.n_joints
+        counts = (joints, joints, len(sensors.gauge_names), *2 * (3 * len(sensors.imu_frames),))
+        return ReadingNoise(np.repeat((self.joint_position, self.joint_velocity, self.strain,
+                                       self.gyro, self.acceleration), counts), self.seed)
 
 
 @dataclass(frozen=True)
@@ -138,9 +145,21 @@ def run_trial(controller: Controller, trajectory: Trajectory, duration: float, *
         effort[k] = (robot.commands.effort + stiffness * (robot.commands.position - position)
                      + damping * (robot.commands.velocity - velocity))
         effort[k][np.isnan(effort[k])] = 0.0       # a base without drives
+        if controller.thrust is not None:
+            robot.simulation.set_loads(_with_thrust(plant, q[k], acting, *controller.thrust))
         robot.advance()
     tips = np.array([plant.pose(row, tip)[:3, 3] for row in q])
     return TrialResult(time, q, v, effort, wanted, tips)
+
+
+def _with_thrust(plant: Model, q: np.ndarray, acting: Loads | None, link: str,
+                 thrust: np.ndarray) -> Loads:
+    """The loads that act, and that of thrusters (6,) in the axes of their link, which keeps its
+    direction in the world over a period."""
+    if isinstance(acting, Mapping):
+        raise ControlError('loads: expected wrenches beside thrusters, found forces by coordinate')
+    axes = plant.pose(q, link)[:3, :3]
+    return [*(acting or ()), Wrench(link, axes @ thrust[:3], axes @ thrust[3:])]
 
 
 class SensorReader:

@@ -21,12 +21,17 @@ from flex_dynamics import Model
 
 PERIOD, STEP = 2e-3, 1e-3       # s, as in flex_bringup/config/default.yaml
 NOISE = Noise(1e-5, 1e-2, 1e-6, 2e-3, 5e-2, seed=1)
-OWN = {'computed_torque', 'elastic_joint', 'feedback_linearization', 'lqg', 'lqr', 'pd', 'pid'}
+OWN = {'attitude', 'composite', 'computed_torque', 'elastic_joint', 'feedback_linearization',
+       'lqg', 'lqr', 'pd', 'pid', 'strain_feedback'}
 REFUSED = {
+    ('cibicik_arm', 'attitude'): 'floats',
+    ('lab_link', 'attitude'): 'floats',
+    ('mladenova_arm', 'attitude'): 'floats',
     ('cibicik_arm', 'elastic_joint'): 'elastic',
     ('lab_link', 'elastic_joint'): 'elastic',
     ('mladenova_arm', 'computed_torque'): 'elastic',
     ('mladenova_arm', 'feedback_linearization'): 'elastic',
+    ('mladenova_arm', 'strain_feedback'): 'gauges',
 }
 MOVES = {
     'cibicik_arm': ([0.0, 0.52, 2.09, 0.52], [0.78, 1.04, 1.04, 1.04]),

@@ -31,7 +31,8 @@ def model():
         'frame="ground"/><second frame="two" xyz="0.5 0 0"/></loop></robot>'))
 
 
-@pytest.mark.parametrize('name', ['feedback_linearization', 'elastic_joint'])
+@pytest.mark.parametrize('name', ['composite', 'feedback_linearization', 'elastic_joint',
+                                  'strain_feedback'])
 def test_controllers(model, name):
     with pytest.raises(ControlError, match="found loop 'rod' of robot bars"):
         make_controller(name, model)

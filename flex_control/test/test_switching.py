@@ -59,7 +59,8 @@ class Rig:
         return np.array(self._commands)
 
 
-@pytest.mark.parametrize('name', ['computed_torque', 'feedback_linearization', 'lqr', 'lqg'])
+@pytest.mark.parametrize('name', ['composite', 'computed_torque', 'feedback_linearization', 'lqr',
+                                  'lqg', 'strain_feedback'])
 def test_who_takes_over_at_speed_knows_the_speed(name):
     rig = Rig('pd')
     rig.run(0.7)

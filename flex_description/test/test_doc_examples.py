@@ -24,8 +24,8 @@ from flex_description.reading.inertia import TENSOR
 from flex_description.shapes.build import BASES
 
 PAGE = (Path(__file__).parents[1] / 'doc' / 'flexible_elements.md').read_text(encoding='utf-8')
-XML, = re.findall(r'```xml\n(.*?)```', PAGE, re.S)
-YAML, = re.findall(r'```yaml\n(.*?)```', PAGE, re.S)
+XML, = re.findall(r'```xml\n(<robot .*?)```', PAGE, re.S)
+YAML, = re.findall(r'```yaml\n(flexible:\n.*?)```', PAGE, re.S)
 
 
 def test_the_overlay_makes_the_robot_of_the_urdf(tmp_path):

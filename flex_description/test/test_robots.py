@@ -21,8 +21,8 @@ from flex_description import RobotError, bundled_robots, load_robot
 from flex_description.math import exponential, pose
 
 NAMES = ('canadarm', 'canadarm_paper', 'cibicik_arm', 'cibicik_arm_paper', 'cylinder_crane',
-         'de_luca_siciliano', 'flexible_four_bar', 'flexible_tree', 'lab_link',
-         'lin_lewis_one_link', 'lin_lewis_rfr', 'mladenova_arm', 'mobile_arm', 'panda',
+         'de_luca_siciliano', 'flexible_four_bar', 'flexible_tree', 'free_flyer',
+         'lab_link', 'lin_lewis_one_link', 'lin_lewis_rfr', 'mladenova_arm', 'mobile_arm', 'panda',
          'piedboeuf_arm', 'planar_biped', 'rest_to_rest_link', 'serial_flexible_link',
          'slider_crank', 'spin_up_beam', 'ur5')
 PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'

@@ -24,6 +24,7 @@ from flex_dynamics.model.sections import BeamSections
 from flex_dynamics.simulation.batch.batch_inputs import ServoTargets
 from flex_dynamics.simulation.batch.batch_result import BatchResult
 from flex_dynamics.simulation.batch.control_schedule import ControlSchedule
+from flex_dynamics.simulation.batch.observer import ReadingNoise
 from flex_dynamics.simulation.batch.simulate_many import simulate_many
 from flex_dynamics.simulation.sensitivity.rollout import Rollout
 from flex_dynamics.simulation.sensors import ImuReading, Sensors
@@ -35,9 +36,9 @@ __version__ = '0.1.0'
 __all__ = ['BatchResult', 'BeamSections', 'ControlSchedule', 'Coordinates', 'Data',
            'DistributedLoad', 'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits',
            'LinkCoordinates', 'Loads', 'Model', 'ModelParameter', 'ParameterDerivatives', 'Poses',
-           'Rollout', 'Sensors', 'Servo', 'ServoTargets', 'Simulation', 'SimulationResult',
-           'Terms', 'Wrench', 'largest_joint_inertia', 'model_parameters', 'simulate',
-           'simulate_many', 'with_parameters']
+           'ReadingNoise', 'Rollout', 'Sensors', 'Servo', 'ServoTargets', 'Simulation',
+           'SimulationResult', 'Terms', 'Wrench', 'largest_joint_inertia', 'model_parameters',
+           'simulate', 'simulate_many', 'with_parameters']
 
 
 def __getattr__(name: str) -> Any:

@@ -39,7 +39,8 @@ SECONDS = {
     'inverse_dynamics': (5.0, 1.5), 'first_moment': (3.0, 0.6), 'node_poses': (3.0, 0.3),
     'constrained_accelerations': (19.0, 18.0), 'constraint_terms': (4.0, 3.0),
     'state_derivatives': (22.0, 16.0), 'jacobian_derivative': (6.0, 3.0),
-    'constraint_derivatives': (6.0, 5.0),
+    'constraint_derivatives': (6.0, 5.0), 'linear_derivatives': (12.0, 11.0),
+    'estimated_run': (16.0, 10.0),
 }
 SHORT = (0.6, 0.4)      # any other kernel
 

@@ -213,25 +213,6 @@ def test_loaded_frequencies_are_those_of_the_linear_model():
     assert np.abs(found / unloaded - 1.0).max() > 1e-3
 
 
-@pytest.mark.parametrize('order', ['linear'])
-def test_other_orders(order):
-    """Order linear has no kernel of derivatives: eighth-order differences, to 1e-9."""
-    model = Model(load_robot('cibicik_arm_paper'), order)
-    q, v, a = state(model)
-    q[model.n_joints:] *= 0.1
-    by_q, by_v, mass = model.inverse_dynamics_derivatives(q, v, a)
-    np.testing.assert_allclose(mass, model.mass_matrix(q), atol=1e-12)
-    step = 1e-5
-    for j in (1, model.n - 1):
-        moved = np.eye(model.n)[j] * step
-        slope = (model.inverse_dynamics(q + moved, v, a)
-                 - model.inverse_dynamics(q - moved, v, a)) / (2.0 * step)
-        assert np.abs(by_q[:, j] - slope).max() < 1e-6 * np.abs(by_q[:, j]).max()
-        slope = (model.inverse_dynamics(q, v + moved, a)
-                 - model.inverse_dynamics(q, v - moved, a)) / (2.0 * step)
-        assert np.abs(by_v[:, j] - slope).max() < 1e-6 * max(np.abs(by_v[:, j]).max(), 1.0)
-
-
 def test_threads_have_scratch_memory_of_their_own():
     model = Model(load_robot('flexible_tree'))
     q, v, a = state(model)

@@ -14,12 +14,16 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numba import njit, types
 
 from flex_description import load_robot
 from flex_dynamics import DynamicsError, Model
+from flex_dynamics.kernels.first_call import AtFirstCall
 
 
 @pytest.fixture(scope='module')
@@ -119,3 +123,20 @@ def test_what_is_not_a_state_is_said(model, state, bad, word):
                  lambda: model.terms(q, bad), lambda: model.mass_matrix(bad)):
         with pytest.raises(DynamicsError, match=word):
             call()
+
+
+def test_kernels_are_prepared_once_for_many_threads():
+    """A new kernel for each number of threads, called by all of them at once."""
+    for threads in (2, 4, 8):
+        @njit
+        def twice(x):
+            return 2 * x
+
+        kernel, start = AtFirstCall(twice, types.int64), threading.Barrier(threads)
+
+        def call(number, kernel=kernel, start=start):
+            start.wait()
+            return kernel.call(number)
+
+        with ThreadPoolExecutor(threads) as pool:
+            assert list(pool.map(call, range(threads))) == [2 * k for k in range(threads)]

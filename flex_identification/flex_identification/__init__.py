@@ -17,6 +17,12 @@ from flex_identification.data.read import read_recording
 from flex_identification.data.recording import Recording
 from flex_identification.errors import IdentificationError
 from flex_identification.fit.identify import FittedParameter, Identification, identify
+from flex_identification.online import (
+    PayloadEstimate,
+    PayloadEstimator,
+    PayloadNoise,
+    effort_biases,
+)
 from flex_identification.prediction.filtered_run import Noise
 from flex_identification.prediction.fisher import (
     FisherInformation,
@@ -32,5 +38,6 @@ __version__ = '0.1.0'
 
 __all__ = ['FisherInformation', 'FitParameter', 'FittedParameter', 'Identification',
            'IdentificationError', 'Inputs', 'LinearizedRun', 'Noise', 'NullDirection', 'Outputs',
-           'ParameterSet', 'Prior', 'Recording', 'fisher_information', 'identify', 'linearize',
+           'ParameterSet', 'PayloadEstimate', 'PayloadEstimator', 'PayloadNoise', 'Prior',
+           'Recording', 'effort_biases', 'fisher_information', 'identify', 'linearize',
            'read_recording', 'refuse_implausible', 'simulated']

@@ -81,7 +81,8 @@ def _groups(data: Any, good: np.ndarray) -> dict[str, np.ndarray]:
     """Runs that went well, by controller if it varies."""
     if 'controller' not in data.coords:
         return {'': good}
-    names = data['controller'].values.astype(str)
+    # Text that comes back from disk may be numpy's StringDType, which is not cast to str.
+    names = np.array([str(one) for one in data['controller'].values])
     return {name: good & (names == name) for name in dict.fromkeys(names.tolist())}
 
 

@@ -66,6 +66,8 @@ MOVING = (
     Entry('pid', 'pid', PAPER),
     Entry('pd, zvd', 'pd', PAPER, 'zvd'),
     Entry('computed_torque', 'computed_torque'),
+    Entry('composite', 'composite'),
+    Entry('strain_feedback', 'strain_feedback'),
     *(Entry(f'computed_torque, {shaper}', 'computed_torque', shaper=shaper)
       for shaper in ('zv', 'zvd', 'zvdd', 'ei')),
     Entry('feedback_linearization', 'feedback_linearization', step=2.5e-4),
@@ -79,11 +81,14 @@ MOVING = (
     Entry('lqg, steps of the set-points', 'lqg', steps=True),
 )
 HOLDING = (Entry('pd', 'pd', PAPER), Entry('pid', 'pid', PAPER),
-           Entry('computed_torque', 'computed_torque'), Entry('lqr', 'lqr'), Entry('lqg', 'lqg'))
+           Entry('computed_torque', 'computed_torque'), Entry('composite', 'composite'),
+           Entry('strain_feedback', 'strain_feedback'), Entry('lqr', 'lqr'), Entry('lqg', 'lqg'))
 TIP = {'tip_compensation': True, 'tip_frame': 'tool'}
 LOADED = (Entry('pd, plain', 'pd', PLAIN), Entry('pd, efforts compensated', 'pd', PAPER),
           Entry('pd, tip compensated', 'pd', {**PAPER, **TIP}),
-          Entry('pid, tip compensated', 'pid', {**PAPER, **TIP}))
+          Entry('pid, tip compensated', 'pid', {**PAPER, **TIP}),
+          Entry('composite', 'composite'),
+          Entry('strain_feedback, tip compensated', 'strain_feedback', TIP))
 
 
 class Moves(Trajectory):

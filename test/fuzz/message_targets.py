@@ -38,6 +38,7 @@ from flex_control.nodes.shaping_proxy import ShapingProxy
 from flex_dynamics.nodes.dynamics import Dynamics
 from flex_dynamics.ros.simulator import Simulator
 from flex_dynamics.ros.simulator.status import diagnostics
+from flex_identification.nodes.payload_estimator import PayloadEstimatorNode
 from flex_msgs.msg import FlexState
 from flex_ros import polled_subscription
 from flex_ros.rclpy_guard import guard
@@ -98,7 +99,8 @@ def control(controller: str) -> Target:
     node._commands = Checked(node._commands, 'command')
     messages, rng = ValidMessages(node.model), np.random.default_rng(0)
     target = Target(f'control, {controller}', [node], messages, lambda count: None)
-    needed = ('dynamics_terms', 'strain_gauges', 'imu', 'joint_states')     # if it listens to them
+    # If it listens to them:
+    needed = ('dynamics_terms', 'strain_gauges', 'imu', 'joint_states', 'payload_estimate')
     inputs = {one.topic_name.lstrip('/'): one.callback for one in node.subscriptions
               if one.topic_name.lstrip('/').split('/')[0] in needed
               and one.callback != node._state_input._receive}
@@ -206,6 +208,33 @@ def observer() -> Target:
     return target
 
 
+def payload_estimator() -> Target:
+    node = PayloadEstimatorNode()
+    node._topic = CheckedPayload()
+    messages, rng = ValidMessages(node.model), np.random.default_rng(0)
+    target = Target('payload estimator', [node], messages, lambda count: None)
+
+    def after(count: int) -> None:
+        target.time = 0 if count % 500 == 0 else target.time + PERIOD
+        for one in node.subscriptions:
+            if one.msg_type.__name__ in ('JointState', 'StrainGauges'):
+                one.callback(serialize_message(messages.make(one.msg_type, target.time, rng)))
+        node._watch()
+        diagnose(node, count)
+    target.after = after
+    return target
+
+
+class CheckedPayload:
+    """Someone who listens to estimates of the payload."""
+
+    def publish(self, message: Any) -> None:
+        body = message.inertia
+        finite('payload', [body.m, body.com.x, body.com.y, body.com.z, message.innovation],
+               message.covariance, *([one.x, one.y, one.z] for one in message.hidden))
+        serialize_message(message)
+
+
 class CheckedCovariance:
     """Someone who listens to covariances."""
 
@@ -305,9 +334,12 @@ SCENARIOS: dict[str, tuple[Callable[[], Target], tuple[str, ...]]] = {
         ROBOT, 'controller:=feedback_linearization')),
     'control-measurements': (lambda: control('lqg'), (ROBOT, 'controller:=lqg')),
     'control-joints': (lambda: control('pd, joint_states'), (ROBOT, 'state_topic:=joint_states')),
+    'control-payload': (lambda: control('pd, payload'), (
+        'robot:=cibicik_arm', 'use_sim_time:=true', 'payload.source:=topic')),
     'shaping_proxy': (shaping_proxy, ('robot:=cibicik_arm',)),
     'observer': (observer, (ROBOT,)),
     'observer-sim-time': (observer, (ROBOT, 'use_sim_time:=true', 'rate:=100.0')),
+    'payload_estimator': (payload_estimator, (ROBOT,)),
     'state_publisher': (state_publisher, (ROBOT, 'use_sim_time:=true', 'rate:=1000.0')),
     'markers': (markers, (ROBOT, 'use_sim_time:=true')),
     'viewer': (viewer, (ROBOT, 'use_sim_time:=true')),

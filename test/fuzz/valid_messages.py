@@ -29,7 +29,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from flex_dynamics import Model, Sensors
 from flex_msgs.action import FollowTipPath
-from flex_msgs.msg import DynamicsTerms, FlexState, StrainGauges, TipPath
+from flex_msgs.msg import DynamicsTerms, FlexState, PayloadEstimate, StrainGauges, TipPath
 from flex_msgs.srv import ApplyWrench, AttachPayload, DetachPayload, GetDynamics, PlanTip
 
 PARAMETERS = (
@@ -41,7 +41,9 @@ PARAMETERS = (
     Parameter('shaper', value='zv'), Parameter('shaper_modes', value=1),
     Parameter('colour_by', value='strain'), Parameter('exaggeration', value=2.0),
     Parameter('mode', value=1), Parameter('swing', value=0.1), Parameter('rate', value=10.0),
-    Parameter('robot', value='lab_link'), Parameter('use_sim_time', value=True))
+    Parameter('model.link1.bending_stiffness_z', value=3.0),
+    Parameter('model.joint1.friction', value=0.1), Parameter('robot', value='lab_link'),
+    Parameter('use_sim_time', value=True))
 
 
 class ValidMessages:
@@ -96,6 +98,12 @@ class ValidMessages:
     def _imu(self, rng: np.random.Generator) -> Imu:
         message = Imu()
         message.angular_velocity.x, message.linear_acceleration.z = rng.normal(size=2).tolist()
+        return message
+
+    def _payloadestimate(self, rng: np.random.Generator) -> PayloadEstimate:
+        message = PayloadEstimate(present=True, covariance=(0.01 * np.eye(4)).ravel())
+        message.header.frame_id = self.tip
+        message.inertia.m, message.inertia.com.x = rng.uniform(0.5, 0.6), 0.05
         return message
 
     def _wrenchstamped(self, rng: np.random.Generator) -> WrenchStamped:

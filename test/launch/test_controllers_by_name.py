@@ -23,8 +23,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from flex_control import available_controllers
 
 FOLDED, TURNED = np.array([0.0, 0.52, 2.09, 0.52]), np.array([0.5, 0.9, 1.4, 0.9])
-LINKS = {'elastic_joint': 'expected a spring between motor and link in every joint'}
-SPRING = {'computed_torque': 'elastic joint', 'feedback_linearization': 'elastic joint'}
+FIXED = {'attitude': 'expected a base that floats'}
+LINKS = {**FIXED, 'elastic_joint': 'expected a spring between motor and link in every joint'}
+SPRING = {**FIXED, 'computed_torque': 'elastic joint', 'feedback_linearization': 'elastic joint',
+          'strain_feedback': 'expected strain gauges'}
 # namespace: robot, in one process, two poses, controllers that are not for this robot
 ROBOTS = {
     'arm': ('cibicik_arm', 'false', (FOLDED, TURNED), LINKS),

@@ -14,14 +14,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from flex_control.batch.filter_table import FilterTable
 from flex_control.controllers import Controller
 from flex_control.controllers.affine_law import AffineLaw
+from flex_control.controllers.lqg import LQG
 from flex_control.errors import ControlError
 from flex_control.loop import ControlLoop
 from flex_control.trajectories import Trajectory
 from flex_dynamics import ControlSchedule
+from flex_dynamics.simulation.batch.observer import COMPILED_BACKEND, ObserverSchedule
 
-COMPILED = ('pd', 'lqr')      # for the message
+COMPILED = ('pd', 'lqr', 'lqg')      # for the message
 
 
 def control_schedule(controller: Controller, trajectory: Trajectory, duration: float, *,
@@ -34,8 +37,11 @@ def control_schedule(controller: Controller, trajectory: Trajectory, duration: f
     feedforward and gains are kept. They do not depend on the state (gains are redesigned where the
     reference is), so that the table holds for every run that starts with the joints at `start`
     (n_joints,), by default where the trajectory begins. Gains of the drives as in `run_trial`.
+    A Kalman filter goes into the table, too: its gains depend on the models that it is linear
+    about, and not on what is measured.
 
-    ControlError if the law of the controller is not affine, such as one with an estimator.
+    ControlError if the law of the controller is not affine, and of a robot or a motion for which
+    the filter is not compiled (`why_not_compiled`).
     """
     count = round(duration / period)
     if count < 1 or abs(count * period - duration) > 1e-9 * duration:
@@ -44,8 +50,12 @@ def control_schedule(controller: Controller, trajectory: Trajectory, duration: f
     if not has_affine_law(controller):
         raise ControlError(
             f'{type(controller).__name__}: expected a control law of gains about a reference, as '
-            f'{" and ".join(COMPILED)} have, found another one; run_trials runs it in worker '
+            f'{", ".join(COMPILED)} have, found another one; run_trials runs it in worker '
             'processes')
+    reason = why_not_compiled(controller, trajectory)
+    if reason:
+        raise ControlError(f'{type(controller).__name__}: {reason}; run_trials runs it in worker '
+                           'processes')
     model, joints = controller.model, controller.model.n_joints
     stiffness, damping = (np.array(np.broadcast_to(
         np.asarray(own if given is None else given, dtype=float), joints))
@@ -56,15 +66,32 @@ def control_schedule(controller: Controller, trajectory: Trajectory, duration: f
     q, v = model.statics(np.asarray(start, dtype=float)[:joints])[0], np.zeros(model.n)
     loop = ControlLoop(model, controller, trajectory)
     laws, position, velocity = [], np.zeros((count, joints)), np.zeros((count, joints))
+    watch = FilterTable(controller, count) if isinstance(controller, LQG) else None
     for k in range(count):
-        loop.step(period * k, q, v)
+        loop.step(period * k, q, v, measurements=None if watch is None else watch.readings(q, v))
         law = controller.affine_law()
         assert law is not None
         laws.append(law)
+        if watch is not None:
+            watch.take(k, law.q, law.v)
         position[k], velocity[k] = controller.reference.position, controller.reference.velocity
         q, v = law.q, law.v
+    observer = None if watch is None else watch.schedule()
     controller.reset()
-    return _table(laws, period, position, velocity, stiffness, damping)
+    return _table(laws, period, position, velocity, stiffness, damping, observer)
+
+
+def why_not_compiled(controller: Controller, trajectory: Trajectory) -> str:
+    """Why compiled loops do not have the filter of a controller; empty if they have, or if it has
+    none."""
+    if not controller.needs_measurements:
+        return ''
+    if controller.model.backend.name != COMPILED_BACKEND:
+        return ('expected a tree without followers (<mimic>), loops, wheels or supports for a '
+                f'compiled filter, found a {controller.model.backend.name} robot')
+    if trajectory.sample(0.0).feedforward is not None:
+        return 'expected a motion of the joints for a compiled filter, found a planned tip motion'
+    return ''
 
 
 def has_affine_law(controller: Controller) -> bool:
@@ -78,7 +105,8 @@ def has_affine_law(controller: Controller) -> bool:
 
 
 def _table(laws: list[AffineLaw], period: float, position: np.ndarray, velocity: np.ndarray,
-           stiffness: np.ndarray, damping: np.ndarray) -> ControlSchedule:
+           stiffness: np.ndarray, damping: np.ndarray,
+           observer: ObserverSchedule | None) -> ControlSchedule:
     """One set of gains for all neighbours that share it."""
     sets: list[AffineLaw] = []
     which = np.full(len(laws), -1, dtype=np.int64)
@@ -96,7 +124,7 @@ def _table(laws: list[AffineLaw], period: float, position: np.ndarray, velocity:
             period, np.array([law.effort for law in laws]), position, velocity,
             np.array([law.q for law in laws]), np.array([law.v for law in laws]), empty,
             np.zeros((0, joints, joints)), np.zeros((1, joints, 0)), np.zeros((1, 0, n)), which,
-            laws[0].limit, stiffness, damping)
+            laws[0].limit, stiffness, damping, observer)
     remembers = sets[0].memory is not None
     memory = ([law.memory for law in sets] if remembers else np.zeros((0, joints, joints)))
     return ControlSchedule(
@@ -104,7 +132,7 @@ def _table(laws: list[AffineLaw], period: float, position: np.ndarray, velocity:
         np.array([law.q for law in laws]), np.array([law.v for law in laws]),
         np.array([law.state for law in sets]), np.array(memory),
         np.array([law.integral for law in sets]), np.array([law.errors for law in sets]), which,
-        laws[0].limit, stiffness, damping)
+        laws[0].limit, stiffness, damping, observer)
 
 
 def _same(one: AffineLaw, other: AffineLaw) -> bool:

@@ -22,7 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from flex_control.batch.control_schedule import control_schedule, has_affine_law
+from flex_control.batch.control_schedule import (
+    control_schedule,
+    has_affine_law,
+    why_not_compiled,
+)
 from flex_control.controllers import controller_class, make_controller
 from flex_control.controllers.base import Controller
 from flex_control.errors import ControlError
@@ -30,11 +34,14 @@ from flex_control.trajectories import Trajectory
 from flex_control.trial import Noise, TrialResult, run_trial
 from flex_dynamics import DynamicsError, Loads, Model, simulate_many, with_parameters
 from flex_dynamics.simulation.batch.batch_inputs import (
+    SHARE_OF_MEMORY,
     RunCount,
+    free_memory,
     loads_of,
     parameters_of,
     refuse_memory,
 )
+from flex_dynamics.simulation.batch.observer import reading_count
 
 Progress = Callable[[int, int], None]
 
@@ -75,8 +82,9 @@ def run_trials(controller: str, model: Model, trajectory: Trajectory | Sequence[
     Parameters
     ----------
     controller : str
-        Name of an installed controller. The loops of pd and lqr are compiled and run in threads;
-        others run in worker processes, at the speed of Python.
+        Name of an installed controller. The loops of pd, lqr and lqg are compiled and run in
+        threads; others run in worker processes, at the speed of Python, and so does lqg on robots
+        with loops or followers and along planned motions of the tip.
     model : Model
         What the controller is told of the robot.
     trajectory : Trajectory, or one a run
@@ -127,8 +135,8 @@ def run_trials(controller: str, model: Model, trajectory: Trajectory | Sequence[
         raise ControlError(f'every: expected a number that divides the {round(duration / period)} '
                            f'samples of {duration:g} s, found {every}')
     refuse_memory(count.total, rows * (2 * robot.n + 2 * robot.n_joints + 3))
-    if has_affine_law(law):
-        return _in_threads(law, trajectories, duration, robot, parameters, start, wrenches,
+    if has_affine_law(law) and not any(why_not_compiled(law, one) for one in trajectories):
+        return _in_threads(law, trajectories, duration, robot, parameters, start, wrenches, noise,
                            count.total, period, step, every, tip, workers, progress)
     jobs = [_Job(controller, dict(gains or {}), model, robot,
                  {path: float(array[run if len(array) > 1 else 0])
@@ -142,8 +150,12 @@ def run_trials(controller: str, model: Model, trajectory: Trajectory | Sequence[
 
 def _in_threads(law: Controller, trajectories: list[Trajectory], duration: float, robot: Model,
                 parameters: Mapping[str, ArrayLike] | None, start: ArrayLike | None,
-                wrenches: Any, runs: int, period: float, step: float, every: int, tip: str,
-                workers: int | None, progress: bool | Progress | None) -> TrialBatch:
+                wrenches: Any, noise: Noise | None, runs: int, period: float, step: float,
+                every: int, tip: str, workers: int | None,
+                progress: bool | Progress | None) -> TrialBatch:
+    if law.needs_measurements:
+        _refuse_tables(law.model, len(trajectories), round(duration / period))
+    drawn = None if noise is None or not law.needs_measurements else noise.of_readings(law.model)
     schedules = [control_schedule(law, one, duration, period=period, start=start)
                  for one in trajectories]
     begin = np.array([np.asarray(one.sample(0.0).position if start is None else start, dtype=float)
@@ -151,13 +163,23 @@ def _in_threads(law: Controller, trajectories: list[Trajectory], duration: float
     result = simulate_many(
         robot, duration, control=schedules[0] if len(schedules) == 1 else schedules,
         rest=begin[0] if len(begin) == 1 else begin, parameters=parameters, wrenches=wrenches,
-        runs=runs, step=step, output_step=every * period, frames=(tip,), threads=workers,
-        progress=progress)
+        noise=drawn, runs=runs, step=step, output_step=every * period, frames=(tip,),
+        threads=workers, progress=progress)
     wanted = np.array([one.position[::every] for one in schedules])
     wanted = np.broadcast_to(wanted, (runs, *wanted.shape[1:])).copy()
     wanted[np.isnan(result.q[:, :-1, 0])] = np.nan
     return TrialBatch(result.time[:-1], result.q[:, :-1], result.v[:, :-1], result.tau[:, :-1],
                       wanted, result.positions[tip][:, :-1], result.reasons)
+
+
+def _refuse_tables(model: Model, motions: int, samples: int) -> None:
+    """ControlError if the gains of so many filters do not fit into the memory that is free."""
+    wanted = 8.0 * motions * samples * (2 * model.n + 3) * reading_count(model)
+    free = SHARE_OF_MEMORY * free_memory()
+    if wanted > free:
+        raise ControlError(f'trajectory: expected tables of at most {free / 1e9:.3g} GB for the '
+                           f'gains of the filter, found {wanted / 1e9:.3g} GB of {motions} '
+                           f'motions of {samples} samples; simulate in several calls')
 
 
 @dataclass(frozen=True)

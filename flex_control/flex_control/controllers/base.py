@@ -58,6 +58,8 @@ class Controller:
     #: whether it can control robots with closed loops and supports: efforts of the commanded
     #: joints (commanded_joints.py), the others follow
     knows_constraints: ClassVar[bool] = False
+    #: whether `carry` takes payloads over that are known while the robot works
+    knows_payload: ClassVar[bool] = False
 
     def __init__(self, model: Model, parameters: Mapping[str, Any] | None = None) -> None:
         if self.knows_constraints and model.robot.constraints:
@@ -72,6 +74,9 @@ class Controller:
         self.measurements: Measurements | None = None
         self.drive_stiffness = np.zeros(model.n_joints)
         self.drive_damping = np.zeros(model.n_joints)
+        #: what thrusters on a base that floats have to give after an update: the link, and force
+        #: and moment (6,) in its axes, N and N m; None: the controller has no thrusters
+        self.thrust: tuple[str, np.ndarray] | None = None
         self.parameters: dict[str, Any] = {}
         self.set_parameters(parameters or {})
 
@@ -123,6 +128,11 @@ class Controller:
         effort: np.ndarray = wanted.feedforward.effort + 0.5 * period * rate
         return effort
 
+    def carry(self, model: Model) -> None:
+        """Go on with a model of the same robot that carries another payload; gains stay. Called
+        often, in small steps of the payload, of controllers with `knows_payload`."""
+        raise TypeError(f'{type(self).__name__} does not take payloads over')
+
     def warning(self) -> str:
         """What the user should know of this controller on this robot, such as a vibration that it
         does not damp; empty: nothing. The control node logs it when the controller takes over."""
@@ -137,7 +147,8 @@ class Controller:
 
     def affine_law(self) -> AffineLaw | None:
         """The control law of the last update as gains about a reference that does not depend on
-        the state, so that a compiled loop may apply it; None: it is no such law."""
+        the state, so that a compiled loop may apply it; None: it is no such law. With
+        `needs_measurements` the law is one of the state that `estimator` gives."""
         return None
 
     def ahead(self) -> None:

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from flex_control.controllers.affine_law import AffineLaw
 from flex_control.controllers.lqr import LQR
 from flex_control.controllers.parameters import Parameter
 from flex_control.design.lqr_design import LqrGains, check_bending
@@ -129,6 +130,10 @@ class LQG(LQR):
             self.reset()        # restart from the encoders with the next update
             raise
         return self._remember(self._law(gains, self.estimator.q, self.estimator.v, period))
+
+    def affine_law(self) -> AffineLaw | None:
+        """Of the state of `estimator`; a table of its gains goes with it (control_schedule)."""
+        return super().affine_law()
 
     def _remember(self, effort: np.ndarray) -> np.ndarray:
         self._acting = effort, self.reference

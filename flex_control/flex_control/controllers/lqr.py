@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from flex_control.controllers.affine_law import AffineLaw
-from flex_control.controllers.base import Controller
 from flex_control.controllers.parameters import Parameter
+from flex_control.controllers.scheduled_gains import ScheduledGains
 from flex_control.design.gains import (
     LQR_DRIVE_SHARE,
     LQR_ENERGY,
@@ -43,20 +42,15 @@ from flex_control.design.lqr_design import (
     soft_force,
 )
 from flex_control.design.rest_model import RestModel, rest_model
-from flex_control.incremental import Job, Pieces, finish
+from flex_control.incremental import Pieces, finish
 from flex_control.reference.deflected_reference import deflected_reference
 from flex_control.reference.soft_steps import SoftSteps
 
 LEAST_DRIVE_RATE = 0.5   # 1/s, of the drives' damping over the inertia
-BLEND_UPDATES = 30       # over which new gains replace the old ones
-AT_ONCE = 2              # pieces of a design in an update
-TAKES = 40               # updates that a design takes, until one was counted
-SAME_PERIOD = 0.2        # periods that differ by less are one
-MANY = 20                # updates of another period after which the gains are designed for it
 SHARE_OF_SAMPLING = 0.4  # of the sampling rate: faster modes cannot be told from slower ones
 
 
-class LQR(Controller):
+class LQR(ScheduledGains):
     """tau = tau_r + u,  u+ = u - K (x - x_r) - K_i z - K_u u.
 
     x_r, tau_r: the reference motion, with steps made smooth (`SoftSteps`) and with its
@@ -109,15 +103,12 @@ class LQR(Controller):
             self._limits = self.model.joint_limits.effort
             self._inertia = shared_inertia(self.model)
             self._first = min(first_frequency(self.model), SLOWEST_STIFF)
-            self._period, self._others, self._took = 0.0, 0, TAKES
+            self._schedule()
             self._wanted = deflected_reference(self.model)
             self._steps = SoftSteps(self.model)
             self._target = self.reference          # with its steps softened
             self._z, self._u = np.zeros((2, self.model.n_joints))
             self._fresh = True
-            self._gains: LqrGains | None = None
-            self._blend_from: LqrGains | None = None
-            self._job: Job[tuple[RestModel, LqrGains]] | None = None
             self._check_limits()
         self._steps.duration = given['step_time']
         self._period = given['period'] or self._period
@@ -141,10 +132,6 @@ class LQR(Controller):
         rate = max(LEAST_DRIVE_RATE, share * self._first) if share > 0.0 else 0.0
         return np.zeros(self.model.n_joints), rate * self._inertia
 
-    def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
-        super().set_drives(stiffness, damping)
-        self._stale = True
-
     def reset(self) -> None:
         self._z[:], self._u[:], self._fresh = 0.0, 0.0, True
         self._wanted.reset()
@@ -166,69 +153,10 @@ class LQR(Controller):
         gains = yield from lqr_gains(self.model, rest, self.weights(), self._period)
         return rest, gains
 
-    def _begin(self) -> None:
-        """The first design, all at once: there are no earlier gains to use meanwhile."""
-        q = self._wanted.q.copy()
+    def first_design(self, q: np.ndarray) -> tuple[RestModel, LqrGains]:
         rest = finish(rest_model(self.model, q, self.drive_stiffness, self.drive_damping))
         refuse_unreachable(self.model, rest, self.weights().highest_mode, self._period)
-        self._gains = finish(lqr_gains(self.model, rest, self.weights(), self._period))
-        self.adopt(rest)
-        self._next, self._job, self._took = self._gains, None, TAKES
-        self._designed_at = q[:self.model.n_joints].copy()
-        self._blended, self._stale = BLEND_UPDATES, False
-
-    def adopt(self, rest: RestModel) -> None:
-        """Called with the linear model of each new design."""
-
-    def ahead(self) -> None:
-        """One piece of the design under way, or one step of the change to the last one."""
-        if self._gains is None:
-            return
-        if self._job is not None:
-            self._took += 1
-            if any(self._job.work() for _ in range(AT_ONCE)):
-                assert self._job.result is not None
-                rest, self._next = self._job.result
-                self.adopt(rest)
-                self._job, self._blended = None, 0
-                self._blend_from = self._gains
-        elif self._blended < BLEND_UPDATES:
-            self._blended += 1
-            assert self._blend_from is not None
-            self._gains = (self._next if self._blended == BLEND_UPDATES else _mixed(
-                self._blend_from, self._next, self._blended / BLEND_UPDATES))
-        elif self._stale or self._has_moved():
-            # where the arm will be when these gains have half taken over
-            ahead = (self._took + BLEND_UPDATES / 2) * self._period
-            self._took = 0
-            q = self._wanted.q.copy()
-            q[:self.model.n_joints] += ahead * self._target.velocity
-            self._designed_at = q[:self.model.n_joints].copy()
-            self._job, self._stale = Job(self.design(q)), False
-
-    def _present(self) -> LqrGains:
-        """The gains of this update."""
-        if self._gains is None:
-            self._begin()
-        assert self._gains is not None
-        return self._gains
-
-    def _has_moved(self) -> bool:
-        step = self.parameters['pose_step']
-        moved = np.abs(self._target.position - self._designed_at).max(initial=0.0)
-        return bool(0.0 < step < moved)
-
-    def _watch(self, period: float) -> bool:
-        """Learn the period (s) of the updates, if it is not given; False until it is known."""
-        if self.parameters['period'] or period <= 0.0:
-            return self._period > 0.0
-        if abs(period - self._period) <= SAME_PERIOD * self._period:
-            self._others = 0
-        else:
-            self._others += 1
-            if self._period == 0.0 or self._others == MANY:
-                self._period, self._others, self._stale = period, 0, True
-        return True
+        return rest, finish(lqr_gains(self.model, rest, self.weights(), self._period))
 
     # Control law ----------------------------------------------------------------------------
 
@@ -281,9 +209,3 @@ class LQR(Controller):
         integrates = 1.0 if self.parameters['integral_time'] > 0.0 else 0.0
         return AffineLaw(ahead, q, v, gains.state, gains.effort, gains.integral,
                          integrates * gains.error, self._limits)
-
-
-def _mixed(one: LqrGains, other: LqrGains, share: float) -> LqrGains:
-    return LqrGains(*(a + share * (b - a) for a, b in (
-        (one.state, other.state), (one.integral, other.integral), (one.effort, other.effort),
-        (one.error, other.error))))

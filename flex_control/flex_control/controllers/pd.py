@@ -25,6 +25,7 @@ from flex_control.reference.deflected_reference import deflected_reference
 from flex_control.reference.static_load import StaticLoad
 from flex_control.reference.tip_compensation import TipCompensation
 from flex_control.trajectories.base import Reference
+from flex_dynamics import Model
 
 
 class PD(Controller):
@@ -54,6 +55,7 @@ class PD(Controller):
     )
 
     knows_constraints: ClassVar[bool] = True
+    knows_payload: ClassVar[bool] = True
 
     def parameters_changed(self) -> None:
         model, given = self.model, self.parameters
@@ -72,6 +74,12 @@ class PD(Controller):
             raise ControlError('tip_compensation: expected a tree of links, found constraints '
                                f'of robot {model.robot.name}, whose joints do not move alone')
         self._tip = TipCompensation(model, given['tip_frame'])
+
+    def carry(self, model: Model) -> None:
+        self.model = model
+        self._static_load = StaticLoad(model)
+        self._moving_load = deflected_reference(model)
+        self._tip.carry(model)
 
     def set_drives(self, stiffness: ArrayLike, damping: ArrayLike) -> None:
         super().set_drives(stiffness, damping)

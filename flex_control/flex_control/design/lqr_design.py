@@ -265,13 +265,13 @@ def feasible_tip_error(model: Model, q: np.ndarray, weights: Weights, drive_damp
             gains = finish(lqr_gains(model, rest, replace(weights, tip_error=error), period))
         except ControlError:      # another pose may do
             break
-        share = _deflection_efforts(model, rest, gains)[1]
+        share = deflection_efforts(model, rest, gains)[1]
         if share.max(initial=0.0) <= SHARE_OF_EFFORT:
             return float(error)
     return weights.tip_error
 
 
-def _deflection_efforts(model: Model, rest: RestModel,
+def deflection_efforts(model: Model, rest: RestModel,
                         gains: LqrGains) -> tuple[np.ndarray, np.ndarray]:
     """Efforts (n_joints, n_joints) that the gains ask of each joint (row) to bend the links as
     much as a usual acceleration of another joint (column) does; and their shares of the limits."""
@@ -295,7 +295,7 @@ def _accelerations(model: Model) -> np.ndarray:
 def _check_efforts(model: Model, rest: RestModel, gains: LqrGains, controller: str) -> None:
     """ControlError if the gains ask for more than the motors have when the arm speeds up (see
     `feasible_tip_error`)."""
-    asked, share = _deflection_efforts(model, rest, gains)
+    asked, share = deflection_efforts(model, rest, gains)
     if share.max(initial=0.0) <= SHARE_OF_EFFORT:
         return
     at, mover = (int(place) for place in np.unravel_index(int(np.argmax(share)), share.shape))

@@ -97,6 +97,8 @@ class FlexibleStateFilter:
         self._filter: KalmanFilter | None = None
         self.q, self.v, self.push = np.zeros(model.n), np.zeros(model.n), np.zeros(3)
         self._speed = np.zeros(model.n_joints)       # of the joints, at the last update
+        #: all readings are taken to be as expected: for the gains, which do not depend on them
+        self.rehearses = False
 
     def reset(self) -> None:
         """Forget everything but the noise; `begin` starts anew."""
@@ -294,12 +296,13 @@ class FlexibleStateFilter:
             given, deviation = getattr(readings, name), getattr(self.noise, name)
             if given is None or deviation <= 0.0 or not len(row):
                 continue
-            if name in ('gyro', 'acceleration') and expected is None:
+            if name in ('gyro', 'acceleration') and expected is None and not self.rehearses:
                 expected = self._imu(effort, reference)
             value = np.asarray(given, dtype=float).ravel()
             if value.shape != (len(row),):
                 raise ControlError(f'{name}: expected {len(row)} readings, found {value.size}')
-            difference = value - self._expected(name, expected)
+            difference = (np.zeros(len(row)) if self.rehearses
+                          else value - self._expected(name, expected))
             good = np.isfinite(difference)
             off.append(difference[good])
             rows.append(row[good])
@@ -310,6 +313,21 @@ class FlexibleStateFilter:
         else:
             self._filter.nis, self._filter.measured = 0.0, 0
         self._speed = self.v[:self.model.n_joints]
+
+    @property
+    def linear_model(self) -> FilterModel:
+        """The linear model of the present pose."""
+        return self._made
+
+    def last_gain(self) -> np.ndarray:
+        """Gain (2 n + 3, readings) of the last correction, for all readings in the order of
+        Measurements; zero for sensors that are not used. All readings were there."""
+        assert self._filter is not None
+        rows = self._made.rows
+        used = [len(row) * [getattr(self.noise, name) > 0.0] for name, row in rows.items()]
+        full = np.zeros((len(self._filter.x), sum(map(len, used))))
+        full[:, np.concatenate(used).astype(bool)] = self._filter.gain
+        return full
 
     def _expected(self, name: str, imus: dict[str, np.ndarray] | None) -> np.ndarray:
         joints = self.model.n_joints

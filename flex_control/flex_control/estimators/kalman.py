@@ -22,12 +22,13 @@ class KalmanFilter:
 
     The owner may predict x by a model that is not linear; F is then its slope.
     nis: the last measurement's normalised innovation squared, chi-square distributed with
-    `measured` degrees of freedom if model and noise are right.
+    `measured` degrees of freedom if model and noise are right. gain (k, m): of that measurement.
     """
 
     def __init__(self, x: np.ndarray, P: np.ndarray) -> None:
         self.x, self.P = np.array(x, dtype=float), np.array(P, dtype=float)
         self.nis, self.measured = 0.0, 0
+        self.gain = np.zeros((len(self.x), 0))
 
     def predict(self, x: np.ndarray, F: np.ndarray, Q: np.ndarray) -> None:
         """Go on to the predicted x (k,): P = F P F' + Q."""
@@ -42,7 +43,7 @@ class KalmanFilter:
         """
         self.measured = len(innovation)
         if not self.measured:
-            self.nis = 0.0
+            self.nis, self.gain = 0.0, np.zeros((len(self.x), 0))
             return
         cross = self.P @ H.T
         spread = H @ cross
@@ -51,7 +52,7 @@ class KalmanFilter:
         if failed:
             raise ControlError('Kalman filter: covariance of the measurements not positive '
                                'definite; give every sensor a noise above zero')
-        gain = dpotrs(factor, cross.T, lower=1)[0].T
+        gain = self.gain = dpotrs(factor, cross.T, lower=1)[0].T
         self.nis = float(innovation @ dpotrs(factor, innovation, lower=1)[0])
         self.x = self.x + gain @ innovation
         rest = -gain @ H

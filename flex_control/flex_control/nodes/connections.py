@@ -14,7 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from geometry_msgs.msg import Vector3, WrenchStamped
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -25,7 +27,7 @@ from flex_control.nodes.inputs import Inputs
 from flex_dynamics.ros.simulator.commands import ANSWERS_ALL
 from flex_dynamics.ros.state_subscription import StateSubscription
 from flex_ros.cdr.fixed_layout import FixedLayoutPublisher
-from flex_ros.message_fields import floats
+from flex_ros.message_fields import floats, stamp
 from flex_ros.parameters import NodeError, declare, declare_strings
 from flex_ros.qos import DEPTH
 
@@ -97,6 +99,30 @@ class ForwardCommands:
     def repeat(self) -> None:
         """Send the last command again."""
         self._publisher.publish(self._message)
+
+
+class Thrusters:
+    """What thrusters on a base that floats have to give: force and moment on a link, by the topic
+    `external_wrench`, stamped by the state that they answer.
+
+    The simulator lets them act until the next message, or for its `external_wrench.duration`: when
+    this node falls silent or its fail-safe acts, the thrusters are off after that.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher: Publisher | None = None       # made when a controller has thrusters
+
+    def send(self, stamp_ns: int, link: str, thrust: np.ndarray) -> None:
+        """thrust (6,): force (N) and moment (N m) in the axes of the link."""
+        if self._publisher is None:
+            self._publisher = self._node.create_publisher(WrenchStamped, 'external_wrench', 10)
+        message = WrenchStamped()
+        message.header.stamp, message.header.frame_id = stamp(stamp_ns), link
+        (force, moment) = thrust.reshape(2, 3).tolist()
+        message.wrench.force = Vector3(x=force[0], y=force[1], z=force[2])
+        message.wrench.torque = Vector3(x=moment[0], y=moment[1], z=moment[2])
+        self._publisher.publish(message)
 
 
 class TopicConnection:

@@ -20,7 +20,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 
 from flex_control import ControlError, Controller, ControlLoop
-from flex_control.nodes.connections import Connection, TopicConnection
+from flex_control.nodes.connections import Connection, Thrusters, TopicConnection
 from flex_control.nodes.control_parameters import (
     declare_reader,
     declare_settings,
@@ -31,6 +31,7 @@ from flex_control.nodes.control_parameters import (
 from flex_control.nodes.fail_safe import FailSafe
 from flex_control.nodes.installed_controllers import InstalledControllers, ParameterChange
 from flex_control.nodes.motion import Motion
+from flex_control.nodes.payload.payload_input import PayloadInput
 from flex_control.nodes.reports import Reports
 from flex_dynamics.ros.model_parameters import MODEL_ERRORS, declare_model
 from flex_dynamics.ros.state_subscription import State
@@ -78,6 +79,7 @@ class Control(Node):
         connection = connect(self)
         self._inputs = connection.inputs(settings)
         self._inputs.want(controller)
+        self._payload = PayloadInput(self, model, settings.lockstep, self.advance)
         self._drives = connection.drives()
         self._drives.want(controller)
         self._safe = FailSafe(self, self.loop, self._motion, self._drives, settings.fail_safe,
@@ -88,6 +90,7 @@ class Control(Node):
         self._heard = self._watched = self._waits_since = time.monotonic()
         self._sent: int | None = None          # ns, stamp of the state of the last command
         self._commands = connection.commands([self._joints[at] for at in self._driven])
+        self._thrusters = Thrusters(self)
         self._reports = Reports(self, self._joints, settings.report_period)
         self._state_input = connection.states()
         self.create_timer(WATCH, self._watch, clock=steady_clock())
@@ -135,6 +138,9 @@ class Control(Node):
                 or self.loop.controller is not self._wanted):
             self.receive_state(state)
             return
+        if self._payload.missing(state.stamp_ns):
+            self.receive_state(state)
+            return
         # A state in order, and nothing can be missing: the rest of it, in less time.
         self._heard, self._last = time.monotonic(), state
         self._answer(state)
@@ -160,6 +166,7 @@ class Control(Node):
         self._last = None
         self._reports.restart()
         self._inputs.clear()
+        self._payload.restart()
         self._drives.restart()
         self._motion.restart()
         self._safe.reset()
@@ -172,6 +179,8 @@ class Control(Node):
         if state is None:
             return
         wanted, running = self._wanted, loop.controller
+        if self._payload.missing(state.stamp_ns):
+            return                             # lockstep: simulated time waits for it
         missing = self._inputs.missing(wanted, state.stamp_ns)
         if wanted is not running or self._last is None:
             missing = missing or self._drives.missing(wanted)
@@ -200,6 +209,7 @@ class Control(Node):
         loop = self.loop
         terms, measurements = self._inputs.take(loop.controller, state.stamp_ns)
         try:
+            self._payload.apply(state.stamp_ns, loop.controller)
             efforts = loop.step(1e-9 * state.stamp_ns, state.q, state.v, terms, measurements)
         except (ControlError, *CALCULATION_ERRORS) as error:
             failed, self._safe.latched = loop.controller, True
@@ -208,6 +218,8 @@ class Control(Node):
                 self._answer(state)            # again, by the fail-safe
             return
         wanted = loop.controller.reference
+        if loop.controller.thrust is not None:
+            self._thrusters.send(state.stamp_ns, *loop.controller.thrust)
         self._send(state, efforts, wanted.position, wanted.velocity)
         loop.work_ahead()
         self._motion.follow(state)
@@ -249,6 +261,10 @@ class Control(Node):
                                           or now - self._waits_since > LATE):
             missing = missing or self._inputs.missing(self._wanted, self._waiting.stamp_ns)
         silent = now - self._heard
+        stamp_ns = 0 if self._last is None else self._last.stamp_ns
+        payload_problem, payload = self._payload.status(stamp_ns)
+        if self._waiting is not None and now - self._waits_since > LATE:
+            missing = missing or self._payload.missing(self._waiting.stamp_ns)
         if self._safe.why:
             level = DiagnosticStatus.ERROR
             text = f'fail-safe ({self._safe.kind}): {self._safe.why}'
@@ -258,6 +274,8 @@ class Control(Node):
             level, text = DiagnosticStatus.WARN, self._commands.problem
         elif self.loop.controller is not self._wanted:
             level, text = DiagnosticStatus.WARN, f'{self._name} waits for what it needs'
+        elif payload_problem:
+            level, text = DiagnosticStatus.WARN, payload_problem
         elif self._last is None:
             text = 'waiting for a state'
         elif silent > self._settings.state_timeout:      # in lockstep; else the fail-safe acts
@@ -269,6 +287,7 @@ class Control(Node):
             'terms and measurements rejected': self._inputs.rejected,
             'trajectories refused': self._motion.refused,
             'times the fail-safe acted': self._safe.count,
+            **payload,
         }
 
 

@@ -50,6 +50,11 @@ class TipCompensation:
         self._asked: np.ndarray | None = None
         self._found = False
 
+    def carry(self, model: Model) -> None:
+        """Go on with the model of the same robot with another payload, from this correction."""
+        self._model, self._static_load = model, StaticLoad(model)
+        self._asked, self._found = None, False
+
     def _near(self, joints: np.ndarray) -> bool:
         last = self._asked
         return last is not None and bool(np.abs(joints - last).max(initial=0.0) < JUMP)

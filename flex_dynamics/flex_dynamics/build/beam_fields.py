@@ -93,6 +93,7 @@ class BeamFields:
         share = np.diff(self.breakpoints) / flexible.length
         self.resolution = 28 + 4 * np.ceil(max(self.counts) * share).astype(int)
         self.turns, self.moves = self._products()
+        self.packed_sections: dict[float, np.ndarray] = {}     # of pack_fields.pack_section
 
     def _products(self) -> tuple[Products, Products]:
         """The products of theta2 and of r2: no others are in (13) to (18)."""

@@ -18,6 +18,8 @@ from flex_dynamics.build.quadrature import beam_stations, fewest_particles
 from flex_dynamics.build.rotary_sections import RotarySections, rotary_sections
 from flex_dynamics.kernels.base.layout import AXIS_POINT, LANES, ROTATION_VECTOR, ROW, SQUARES
 
+MOST_SECTIONS = 1000     # that the fields of a beam keep
+
 Component = tuple[np.ndarray, np.ndarray, np.ndarray]      # p0 (k,), p1 (k, m), p2 (k, m, m)
 
 
@@ -88,7 +90,10 @@ def pack_section(fields: BeamFields, x: float) -> np.ndarray:
     """Rotation vector and position of the section at x: constant, linear and product rows.
 
     (1 + m + m m, ROW) flat: the row of a product (a, b) is the derivative by both amplitudes.
+    Models of one robot share fields, and so the sections that carry its links.
     """
+    if x in fields.packed_sections:
+        return fields.packed_sections[x]
     section = fields.at(np.array([x]))
     m = fields.n_modes
     rows = np.zeros((1 + m + m * m, ROW))
@@ -96,4 +101,7 @@ def pack_section(fields: BeamFields, x: float) -> np.ndarray:
     rows[1:1 + m, 0:3], rows[1:1 + m, 3:6] = section.t1[0].T, section.r1[0].T
     rows[1 + m:, 0:3] = 2.0 * section.t2[0].reshape(3, -1).T
     rows[1 + m:, 3:6] = 2.0 * section.r2[0].reshape(3, -1).T
-    return rows.ravel()
+    packed = rows.ravel()
+    if len(fields.packed_sections) < MOST_SECTIONS:
+        fields.packed_sections[x] = packed
+    return packed

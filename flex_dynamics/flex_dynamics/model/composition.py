@@ -298,3 +298,10 @@ def recomposed(model: Same, robot: Robot, beams: dict[Any, Any],
     changed = object.__new__(type(model))
     changed._compose(bare, model.backend.rebuilt(bare), None)
     return changed._rebuilt(bare.changed(payloads=payloads)) if payloads else changed
+
+
+def reloaded(model: Same, robot: Robot, payloads: Mapping[str, AttachedPayload]) -> Same:
+    """A model of the same links and joints with other payloads, or another gravity of the robot.
+    """
+    return model._rebuilt(model.assembly.changed(robot=robot, payloads=payloads,
+                                                 extra_sections=()))

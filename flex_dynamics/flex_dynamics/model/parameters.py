@@ -43,7 +43,7 @@ from flex_dynamics import checks
 from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import AttachedPayload
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.model.composition import recomposed
+from flex_dynamics.model.composition import recomposed, reloaded
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 from flex_dynamics.papers.eigenvectors import inertia_fault
 
@@ -178,6 +178,9 @@ def recomposed_with(model: Model, wanted: Mapping[str, Mapping[str, float]]) -> 
         gravity['xyz'.index(axis)] = value
     gravity.setflags(write=False)
     robot: Robot = replace(model.robot, links=links, joints=joints, gravity=gravity)
+    if set(wanted) <= {'gravity', *model.payloads} and not set(wanted) & {
+            *(one.name for one in links), *(one.name for one in joints)}:
+        return reloaded(model, robot, payloads)       # dampings of beams know of neither
     return recomposed(model, robot, beams, payloads)
 
 

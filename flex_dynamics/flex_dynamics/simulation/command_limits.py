@@ -17,7 +17,8 @@ import numpy as np
 
 from flex_description.math import within
 from flex_dynamics.arrays import Array, ArrayLike
-from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.handle import MATRIX, NUMBERS
+from flex_dynamics.kernels.first_call import AtFirstCall
 from flex_dynamics.kernels.stepping import driven_period as rows
 from flex_dynamics.kernels.stepping.driven_period import take_command
 from flex_dynamics.model.model import Model

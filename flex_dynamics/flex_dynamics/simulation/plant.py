@@ -13,17 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import types
 
 from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
-from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, AtFirstCall
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX
+from flex_dynamics.kernels.first_call import AtFirstCall
 from flex_dynamics.kernels.stepping import controlled_run as schedules
 from flex_dynamics.kernels.stepping import driven_period as rows
+from flex_dynamics.kernels.stepping import estimated_run as estimated
 from flex_dynamics.kernels.stepping.driven_period import driven_period
 from flex_dynamics.kernels.stepping.implicit_midpoint import SETTINGS
+from flex_dynamics.model.backends.recursive import FORWARD_DYNAMICS
 from flex_dynamics.model.constraints.reactions import Reaction
 from flex_dynamics.model.loads import Wrench
 from flex_dynamics.model.model import Model
@@ -32,10 +36,14 @@ from flex_dynamics.simulation.joint_stops import JointStops
 from flex_dynamics.simulation.position_drives import PositionDrives
 from flex_dynamics.simulation.simulation import ADVANCE, MOST_SWEEPS, Simulation
 
+if TYPE_CHECKING:
+    from flex_dynamics.simulation.batch.observer import ObserverRun
+
 TOLERANCE = 1e-7     # of a step's sweeps: 1e-7 rad in a manoeuvre, at two thirds of the time
 DRIVEN_PERIOD = AtFirstCall(driven_period, types.int64, HANDLE, HANDLE, MATRIX, MATRIX, MATRIX,
                             *SETTINGS, types.boolean)
 CONTROLLED_RUN = AtFirstCall(schedules.controlled_run, *schedules.SIGNATURE)
+ESTIMATED_RUN = AtFirstCall(estimated.estimated_run, *estimated.SIGNATURE)
 
 
 @dataclass(frozen=True)
@@ -254,11 +262,20 @@ class Plant:
             self._seen, self._kept, schedule, memory, self._command, first, last, every, limited,
             q, v, effort, simulation.step, self.steps, simulation.tolerance, MOST_SWEEPS,
             simulation.balance)
+        return self._after_schedule(status, done, first, sweeps, cuts)
+
+    def _after_schedule(self, status: int, done: int, first: int, sweeps: int,
+                        cuts: int) -> tuple[int, str]:
+        """Take note of what a kernel did; periods done, and why not all were."""
+        simulation = self.simulation
         self.saturated += cuts
         self._moved = True
         simulation.count_steps(self.steps * (done - first), 0, sweeps)
         if not status:
             return done, ''
+        if status == estimated.LEFT:
+            return done, ('Kalman filter: the estimate has left all bounds at '
+                          f'{simulation.time:.6g} s: the readings contradict the model')
         if status < 0:
             return done, ('the control law asks for efforts that are not finite at '
                           f'{simulation.time:.6g} s')
@@ -268,6 +285,24 @@ class Plant:
         except DynamicsError as error:
             return done, str(error)
         return done, f'a step failed at {simulation.time:.6g} s'
+
+    def run_estimated(self, schedule: Array, observer: ObserverRun, memory: Array, first: int,
+                      last: int, every: int, q: Array, v: Array,
+                      effort: Array) -> tuple[int, str]:
+        """`run_schedule` under a law of the state that a filter estimates.
+
+        Returns before `last`, without a reason, where the filter waits for its first state.
+        """
+        simulation = self.simulation
+        addresses = np.array([DRIVEN_PERIOD.address, ADVANCE.address, FORWARD_DYNAMICS.address])
+        status, done, sweeps, cuts, observer.begun = ESTIMATED_RUN.call(
+            addresses, simulation.stepped_handle, simulation.handle, self._motors, self._seen,
+            self._kept, schedule, observer.handle, memory, self._command, observer.begun, first,
+            last, every, q, v, effort, simulation.step, self.steps, simulation.tolerance,
+            MOST_SWEEPS, simulation.balance)
+        if status == estimated.BEGINS:
+            status = 0
+        return self._after_schedule(status, done, first, sweeps, cuts)
 
     def acceleration(self) -> Array:
         """Accelerations (n,) at the present state; zero until something has moved."""

@@ -21,8 +21,8 @@ from flex_dynamics.arrays import Array, ArrayLike
 from flex_dynamics.checks import LARGEST_POSITION, Checked
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.immutable import ReadOnly
-from flex_dynamics.kernels.base.handle import AtFirstCall
 from flex_dynamics.kernels.base.layout import DOF, PARENT, PINNED, Q
+from flex_dynamics.kernels.first_call import AtFirstCall
 from flex_dynamics.kernels.stepping.base_momentum import AHEAD, LEDGER
 from flex_dynamics.kernels.stepping.coupled_step import make_coupled
 from flex_dynamics.kernels.stepping.implicit_midpoint import NOT_CONVERGED, SIGNATURE, advance

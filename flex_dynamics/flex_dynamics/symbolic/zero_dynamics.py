@@ -26,7 +26,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eig, null_space
 
-from flex_description.math import derivative
 from flex_dynamics.arrays import ArrayLike
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.model import Model
@@ -74,7 +73,7 @@ def zero_dynamics(model: Model, output: str | ArrayLike = 'joints',
     M = model.mass_matrix(position)
     D = model.damping_matrix() if damping else np.zeros_like(M)
     # gravity turns with the pose, so its derivative is a stiffness too
-    K = model.stiffness_matrix() + derivative(model.gravity_force, position, 1e-4)
+    K = model.stiffness_matrix() + model.gravity_force_derivative(position)
     B = model.input_matrix(position)
     H, names = _outputs(model, output, position, frame, x, axes)
     poles = _roots(M, D, K)

@@ -41,9 +41,11 @@ from flex_identification.prediction.parameters import ParameterSet
 
 LONGEST_STEP = 0.7       # of z in one round: a factor of 2
 CLOSE = 0.05             # of a standard error: the fit has converged
+STILL = 0.2              # of a reading's noise, rms: the states have converged
 ROUNDS = 25
 FAR = 4.0                # standard deviations from which a reading loses weight
-SETTLED = 0.05           # relative change of noise levels from which on they are left alone
+SETTLED = 1.0            # of -2 log likelihood: noise levels that win less are left alone
+NEAR = 0.5               # of a standard error, from which on they may be
 
 SHORTER = 6              # times that a step is made shorter if the model diverges
 
@@ -137,11 +139,11 @@ def estimate(model: Model, runs: Sequence[PreparedRun], parameters: ParameterSet
         lines = _settled(model, parameters, z, runs, lines, levels, step)
     found = _filtered(runs, lines, levels, weights)
     best: _Best | None = None
-    returns = 0
+    returns, size = 0, np.inf
     converged, calm, settled, done, trust = False, 0, not find_noise, 0, LONGEST_STEP
     for done in range(1, rounds + 1):
         if not settled:
-            settled = levels.improve(runs, lines, weights) < SETTLED and calm > 0
+            settled = levels.improve(runs, lines, weights) < SETTLED and size < NEAR
         weights = [_weights(run, line, one) for run, line, one in
                    zip(runs, lines, found, strict=True)]
         found = _filtered(runs, lines, levels, weights)
@@ -184,7 +186,7 @@ def estimate(model: Model, runs: Sequence[PreparedRun], parameters: ParameterSet
         size = float(np.max(np.abs(wanted) / np.maximum(deviations, 1e-12))) if len(z) else 0.0
         report(f'round {done}: cost {_cost(found):.6g}, largest step '
                f'{size:.2g} standard errors')
-        calm = calm + 1 if max(size, shift) < CLOSE else 0
+        calm = calm + 1 if size < CLOSE and shift < STILL else 0
         if calm >= 2 and settled:
             converged = True
             break

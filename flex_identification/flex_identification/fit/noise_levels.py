@@ -61,8 +61,8 @@ class NoiseLevels:
 
     def improve(self, runs: Sequence[PreparedRun], lines: Sequence[LinearizedRun],
                 weights: Sequence[Array | None], rounds: int = 6) -> float:
-        """Take the levels of greatest likelihood along linearised runs; the largest relative
-        change."""
+        """Take the levels of greatest likelihood along linearised runs; by how much -2 log
+        likelihood falls."""
         free = [name for name in self.channels if name not in self.given]
         windows = [_window(run, line, weight)
                    for run, line, weight in zip(runs, lines, weights, strict=True)][:3]
@@ -80,12 +80,12 @@ class NoiseLevels:
 
         start = np.log(np.concatenate((self.effort, [self.readings[name] for name in free])))
         low = np.log(np.concatenate((self._least_effort, [self._least[name] for name in free])))
+        before = cost(start)
         found = minimize(cost, start, method='L-BFGS-B', bounds=[
             (max(a, at - 3.0), at + 3.0) for a, at in zip(low, start, strict=True)],
             options={'maxiter': rounds, 'maxfun': 400, 'eps': 1e-4})
         self._set(found.x, free)
-        change: float = np.abs(np.where(found.x <= low + 1e-9, 0.0, found.x - start)).max()
-        return change
+        return before - float(found.fun)
 
     def _set(self, x: Array, free: Sequence[str]) -> None:
         joints = len(self.effort)

@@ -91,7 +91,7 @@ def carry_by_joint(i, table, body, counts, gravity, q, v, s):
 
 
 @njit(**OPTIONS)
-def _add_turned(turn, u, with_arm, out):
+def add_turned(turn, u, with_arm, out):
     """out += first-order part of a section's transformation of u, a twist at the undeformed place.
 
     Axes turn by I + theta x (24), the point moves by d (61): [-theta x w; -theta x v + w x d].
@@ -143,12 +143,12 @@ def carry_by_section(i, table, counts, shapes, at, q, v, s):
             twist_to_child(R, p, s.J_rate[parent, part, a], Jd[part, a])
     for k in range(6):
         V[1, k] += turn_rate[k]
-    _add_turned(turn, V[0], True, V[1])
-    _add_turned(turn, G[0], True, G[1])
+    add_turned(turn, V[0], True, V[1])
+    add_turned(turn, G[0], True, G[1])
     for a in range(inherited):
-        _add_turned(turn, J[0, a], True, J[1, a])
-        _add_turned(turn, Jd[0, a], True, Jd[1, a])
-        _add_turned(turn_rate, J[0, a], True, Jd[1, a])
+        add_turned(turn, J[0, a], True, J[1, a])
+        add_turned(turn, Jd[0, a], True, Jd[1, a])
+        add_turned(turn_rate, J[0, a], True, Jd[1, a])
     for a in range(inherited, inherited + modes):
-        _add_turned(turn, J[0, a], False, J[1, a])
-        _add_turned(turn_rate, J[0, a], False, Jd[1, a])
+        add_turned(turn, J[0, a], False, J[1, a])
+        add_turned(turn_rate, J[0, a], False, Jd[1, a])

@@ -60,25 +60,25 @@ def linear_terms(table, body, columns, counts, shapes, blocks, at, gravity, q, v
             carry_by_joint(i, table, body, counts, gravity, q, v, s)
         trace = body[i, INERTIA] + body[i, INERTIA + 4] + body[i, INERTIA + 8]
         if body[i, MASS] + trace > 0.0:
-            _rigid_body(body[i], s.V[i], s.D, s.B)
+            rigid_body(body[i], s.V[i], s.D, s.B)
             _add_body(i, 0, 0, columns, counts, with_c, s, M, C, g)
         modes, start = table[i, MODES], table[i, ELASTIC]
         if table[i, N_AXIS] > 0:
-            _beam(modes, blocks, at[i], s.V[i], q[start:start + modes], v[start:start + modes],
+            beam_body(modes, blocks, at[i], s.V[i], q[start:start + modes], v[start:start + modes],
                   with_c, s.D, s.B)
             _add_body(i, modes, start, columns, counts, with_c, s, M, C, g)
         if table[i, DOF] == 1:
             M[table[i, Q], table[i, Q]] += body[i, ARMATURE]
         motor, parent = table[i, MOTOR], table[i, PARENT]
         if motor >= 0 and parent >= 0:
-            _rotor(body[i], s.V[parent], v[motor], s.D, s.B)
+            rotor_body(body[i], s.V[parent], v[motor], s.D, s.B)
             _add_body(parent, 1, motor, columns, counts, with_c, s, M, C, g)
         elif motor >= 0:
             M[motor, motor] += body[i, ROTOR]
 
 
 @njit(**OPTIONS)
-def _rigid_body(row, V, D, B):
+def rigid_body(row, V, D, B):
     """Inertia of a rigid body at its node's origin, and B with B V = V x* D V, skew-symmetric."""
     m, c0, c1, c2 = row[MASS], row[MOMENT], row[MOMENT + 1], row[MOMENT + 2]
     D[:, :6, :6] = 0.0
@@ -111,34 +111,34 @@ def _set_cross(A, row, column, x, y, z):
 
 
 @njit(**OPTIONS)
-def _beam(modes, blocks, at, V, eta, rate, with_c, D, B):
+def beam_body(modes, blocks, at, V, eta, rate, with_c, D, B):
     """A beam's blocks at its amplitudes and speeds, from the integrals of build/linear_beam."""
     size = 6 + modes
     square = size * size
     D[1, :size, :size] = 0.0
-    _add_block(size, blocks, at, 1.0, True, D[0])
+    add_block(size, blocks, at, 1.0, True, D[0])
     at += square
     for m in range(modes):
-        _add_block(size, blocks, at, eta[m], False, D[1])
+        add_block(size, blocks, at, eta[m], False, D[1])
         at += square
     if not with_c:
         return
     B[:, :size, :size] = 0.0
     for a in range(6):
-        _add_block(size, blocks, at, V[0, a], False, B[0])
-        _add_block(size, blocks, at, V[1, a], False, B[1])
+        add_block(size, blocks, at, V[0, a], False, B[0])
+        add_block(size, blocks, at, V[1, a], False, B[1])
         at += square
     for m in range(modes):
         for a in range(6):
-            _add_block(size, blocks, at, eta[m] * V[0, a], False, B[1])
+            add_block(size, blocks, at, eta[m] * V[0, a], False, B[1])
             at += square
     for m in range(modes):
-        _add_block(size, blocks, at, rate[m], False, B[1])
+        add_block(size, blocks, at, rate[m], False, B[1])
         at += square
 
 
 @njit(**OPTIONS)
-def _add_block(size, blocks, at, factor, anew, out):
+def add_block(size, blocks, at, factor, anew, out):
     for k in range(size):
         for j in range(size):
             value = factor * blocks[at + k * size + j]
@@ -146,7 +146,7 @@ def _add_block(size, blocks, at, factor, anew, out):
 
 
 @njit(**OPTIONS)
-def _rotor(row, V, speed, D, B):
+def rotor_body(row, V, speed, D, B):
     """A rotor in the parent's axes as a body of twist and own speed: T = 1/2 Im (a.w + m')2."""
     a0, a1, a2 = row[ROTOR_AXIS], row[ROTOR_AXIS + 1], row[ROTOR_AXIS + 2]
     D[:, :7, :7] = 0.0
@@ -183,10 +183,10 @@ def _add_body(i, own, start, columns, counts, with_c, s, M, C, g):
     for m in range(own):
         T[0, inherited + m, 6 + m] = 1.0
     for b in range(count + 1):
-        _times(size, D, T[0, b], T[1, b], True, y)
+        truncated_product(size, D, T[0, b], T[1, b], True, y)
         if with_c and b < count:
-            _times(size, D, Td[0, b], Td[1, b], True, z)
-            _times(size, B, T[0, b], T[1, b], False, z)
+            truncated_product(size, D, Td[0, b], Td[1, b], True, z)
+            truncated_product(size, B, T[0, b], T[1, b], False, z)
         column = start + b - inherited if b >= inherited else columns[i, b]
         for a in range(count):
             row = start + a - inherited if a >= inherited else columns[i, a]
@@ -203,7 +203,7 @@ def _add_body(i, own, start, columns, counts, with_c, s, M, C, g):
 
 
 @njit(**OPTIONS)
-def _times(size, A, x0, x1, anew, out):
+def truncated_product(size, A, x0, x1, anew, out):
     """out (+)= A x of a truncated matrix and vector."""
     for k in range(size):
         s0, s1 = 0.0, 0.0

@@ -19,7 +19,7 @@ from numba import types
 from flex_dynamics.arrays import Array
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.kernels.base.finite import BAD_INPUT
-from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS
 from flex_dynamics.kernels.base.layout import PARENT
 from flex_dynamics.kernels.constraints.constrained_dynamics import constrained_accelerations
 from flex_dynamics.kernels.constraints.constraint_arrays import (
@@ -33,6 +33,7 @@ from flex_dynamics.kernels.derivatives.constraint_derivatives import (
     PULL,
     constraint_derivatives,
 )
+from flex_dynamics.kernels.first_call import AtFirstCall
 from flex_dynamics.model.backends.base import NO_FORCE, Backend
 from flex_dynamics.model.backends.recursive import RecursiveBackend
 from flex_dynamics.model.data import Data

@@ -68,8 +68,7 @@ class DenseBackend(ABC):
 
     def force_derivatives(self, q: Array, v: Array, a: Array,
                           data: Data) -> tuple[Array, Array, Array]:
-        """By differences of eighth order, good to 1e-10: only order `linear` and exported
-        functions come here."""
+        """By differences of eighth order, good to 1e-9: only exported functions come here."""
         scales = turns(self._assembly)
 
         def force(q: Array, v: Array, a: Array) -> Array:

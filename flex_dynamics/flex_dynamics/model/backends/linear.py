@@ -33,6 +33,7 @@ from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.build.linear_beam import beam_blocks, largest_turn, section_shapes
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base import layout
+from flex_dynamics.kernels.linear.linear_derivatives import LinearChange, linear_derivatives
 from flex_dynamics.kernels.linear.linear_kinematics import LinearScratch
 from flex_dynamics.kernels.linear.linear_order import linear_terms
 from flex_dynamics.model.backends.dense import DenseBackend
@@ -77,15 +78,24 @@ class LinearBackend(DenseBackend):
     def rebuilt(self, assembly: Assembly) -> LinearBackend:
         return LinearBackend(assembly)
 
-    def create_scratch(self) -> LinearScratch:
-        return _scratch(*self._sizes)
+    def create_scratch(self) -> LinearWork:
+        return LinearWork(self._n, *self._sizes)
 
     def terms(self, q: Array, v: Array,
               data: Data) -> tuple[Array, Array, Array]:
         n = self._n
         mass, coriolis, force = np.empty((n, n)), np.empty((n, n)), np.empty(n)
-        linear_terms(*self._arrays, q, v, True, data.backend_scratch, mass, coriolis, force)
+        linear_terms(*self._arrays, q, v, True, data.backend_scratch.terms, mass, coriolis, force)
         return mass, coriolis, force
+
+    def force_derivatives(self, q: Array, v: Array, a: Array,
+                          data: Data) -> tuple[Array, Array, Array]:
+        n = self._n
+        mass = self.terms(q, v, data)[0]
+        by_q, by_v = np.empty((n, n)), np.empty((n, n))
+        work: LinearWork = data.backend_scratch
+        linear_derivatives(*self._arrays[:-1], q, v, a, work.terms, work.change, by_q, by_v)
+        return by_q, by_v, mass
 
     def mass_matrix(self, q: Array, data: Data) -> Array:
         mass = self._unchecked_mass(q, data)
@@ -96,7 +106,7 @@ class LinearBackend(DenseBackend):
         """M (n, n), whether or not it is positive definite."""
         n = self._n
         mass, force = np.empty((n, n)), np.empty(n)
-        linear_terms(*self._arrays, q, q, False, data.backend_scratch, mass, mass, force)
+        linear_terms(*self._arrays, q, q, False, data.backend_scratch.terms, mass, mass, force)
         return mass
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array,
@@ -146,11 +156,34 @@ def _moving_coordinates(table: Array) -> list[list[int]]:
     return columns
 
 
-def _scratch(nodes: int, most: int, modes: int) -> LinearScratch:
-    size, wide = 6 + modes, most + modes + 1
-    shapes = {'R': (3, 3), 'p': (3,), 'S': (6, 6), 'S_rate': (6, 6), 'V': (nodes, 2, 6),
-              'G': (nodes, 2, 6), 'J': (nodes, 2, most, 6), 'J_rate': (nodes, 2, most, 6),
-              'T': (2, wide, size), 'T_rate': (2, wide, size), 'D': (2, size, size),
-              'B': (2, size, size), 'y': (2, size), 'z': (2, size), 'turn': (6,),
-              'turn_rate': (6,)}
-    return LinearScratch(**{name: np.zeros(shape) for name, shape in shapes.items()})
+class LinearWork:
+    """What Data.backend_scratch holds: scratch of the terms, and of their derivatives, which is
+    made when a Data is first asked for one."""
+
+    def __init__(self, n: int, nodes: int, most: int, modes: int) -> None:
+        self._sizes, size, wide = (n, nodes, most, modes), 6 + modes, most + modes + 1
+        shapes = {'R': (3, 3), 'p': (3,), 'S': (6, 6), 'S_rate': (6, 6), 'V': (nodes, 2, 6),
+                  'G': (nodes, 2, 6), 'J': (nodes, 2, most, 6), 'J_rate': (nodes, 2, most, 6),
+                  'T': (2, wide, size), 'T_rate': (2, wide, size), 'D': (2, size, size),
+                  'B': (2, size, size), 'y': (2, size), 'z': (2, size), 'turn': (6,),
+                  'turn_rate': (6,)}
+        self.terms = LinearScratch(**{name: np.zeros(shape) for name, shape in shapes.items()})
+        self._change: LinearChange | None = None
+
+    @property
+    def change(self) -> LinearChange:
+        if self._change is None:
+            n, nodes, most, modes = self._sizes
+            size = 6 + modes
+            shapes: dict[str, tuple[int, ...]] = {
+                **dict.fromkeys(('q', 'v', 'force'), (n,)),
+                **dict.fromkeys(('V', 'G'), (nodes, 2, 6)),
+                **dict.fromkeys(('J', 'J_rate'), (nodes, 2, most, 6)),
+                **dict.fromkeys(('S', 'S_rate'), (6, 6)),
+                **dict.fromkeys(('D', 'B'), (2, size, size)),
+                **dict.fromkeys(('A', 'W', 'y', 'A_change', 'W_change', 'y_change'), (2, size)),
+                **dict.fromkeys(('own', 'own_change', 'turn', 'carried'), (6,)),
+                **dict.fromkeys(('K', 'K_less'), (27,))}
+            self._change = LinearChange(**{name: np.zeros(shape)
+                                           for name, shape in shapes.items()})
+        return self._change

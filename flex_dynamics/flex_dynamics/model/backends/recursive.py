@@ -19,7 +19,7 @@ from flex_dynamics.build import constant_matrices
 from flex_dynamics.build.assemble import Assembly
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.base.finite import BAD_INPUT
-from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS, AtFirstCall
+from flex_dynamics.kernels.base.handle import HANDLE, MATRIX, NUMBERS
 from flex_dynamics.kernels.derivatives.equilibrium import NO_EQUILIBRIUM
 from flex_dynamics.kernels.derivatives.state_derivatives import (
     EQUILIBRIUM,
@@ -27,6 +27,7 @@ from flex_dynamics.kernels.derivatives.state_derivatives import (
     INVERSE,
     state_derivatives,
 )
+from flex_dynamics.kernels.first_call import AtFirstCall
 from flex_dynamics.kernels.tree.composite_mass_matrix import mass_and_coriolis
 from flex_dynamics.kernels.tree.inverse_dynamics import inverse_dynamics
 from flex_dynamics.kernels.tree.state_dynamics import accelerations

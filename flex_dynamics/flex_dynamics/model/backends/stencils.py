@@ -8,7 +8,7 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""Differences for backends without kernels of derivatives: order `linear`, exported functions.
+"""Differences for backends without kernels of derivatives: exported functions.
 
 I(q, v, a) = M a + C v + g has no poles: in a joint angle it has few harmonics, in an amplitude it
 is a low power times the sine and cosine of the turn of a section. So a stencil of eighth order

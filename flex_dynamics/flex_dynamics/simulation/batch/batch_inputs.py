@@ -26,6 +26,11 @@ from flex_dynamics.model.loads import Loads, Wrench, point_wrenches
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 from flex_dynamics.model.parameters import checked_path, model_parameters
 from flex_dynamics.simulation.batch.control_schedule import ControlSchedule
+from flex_dynamics.simulation.batch.observer import (
+    ReadingNoise,
+    reading_count,
+    refuse_other_backend,
+)
 
 SHARE_OF_MEMORY = 0.8      # of what is free, that results may take
 RunLoads = Callable[[int], Loads | None]
@@ -183,6 +188,30 @@ def schedules_of(control: ControlSchedule | Sequence[ControlSchedule] | None, mo
             raise DynamicsError(f'control {number}: expected the period {given[0].period:g} s of '
                                 f'control 0, found {one.period:g} s')
     return given
+
+
+def check_readings(schedules: list[ControlSchedule], models: list[Model],
+                   noise: ReadingNoise | None) -> None:
+    """DynamicsError where a robot has not the sensors that a filter reads."""
+    filters = [one.observer for one in schedules if one.observer is not None]
+    if noise is not None:
+        checks.instance(noise, 'noise', ReadingNoise, 'ReadingNoise(deviations, seed) gives one')
+        if not filters:
+            raise DynamicsError('noise: expected a control law with a filter, found none that '
+                                'reads sensors')
+    if 0 < len(filters) < len(schedules):
+        raise DynamicsError('control: expected a filter in all control laws or in none, found '
+                            f'{len(filters)} in {len(schedules)}')
+    for one in filters:
+        wanted = reading_count(one.model)
+        if noise is not None and len(noise.deviations) != wanted:
+            raise DynamicsError(f'noise: expected {wanted} deviations, one a reading, found '
+                                f'{len(noise.deviations)}')
+        for number, model in enumerate(models):
+            refuse_other_backend(model, f'model {number}')
+            if reading_count(model) != wanted:
+                raise DynamicsError(f'model {number}: expected the {wanted} readings of the '
+                                    f'filter, found {reading_count(model)}: other gauges or IMUs')
 
 
 def frames_of(frames: Sequence[str], model: Model) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from flex_dynamics import checks
 from flex_dynamics.arrays import Array
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.stepping.controlled_run import Schedule, make_schedule
+from flex_dynamics.simulation.batch.observer import ObserverSchedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +37,8 @@ class ControlSchedule:
     n_joints, n_joints), integral_gains (sets, n_joints, z), errors (sets, z, n): K, K_u, K_i and
     E; which (samples,): the set of each sample,
     -1: feedforward alone. limit (n_joints,): of clip. drive_stiffness,
-    drive_damping (n_joints,).
+    drive_damping (n_joints,). observer: the filter whose estimate the law takes for the state,
+    which it begins where `which` has its first set; None: the law knows the state.
     """
 
     period: float
@@ -53,6 +55,7 @@ class ControlSchedule:
     limit: Array
     drive_stiffness: Array
     drive_damping: Array
+    observer: ObserverSchedule | None = None
     arrays: Schedule = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -81,6 +84,12 @@ class ControlSchedule:
         if which.shape != (samples,) or which.min() < -1 or which.max() >= sets:
             raise DynamicsError(f'which: expected {samples} numbers from -1 to {sets - 1}, '
                                 f'found {checks.shown(self.which)}')
+        if self.observer is not None:
+            checks.instance(self.observer, 'observer', ObserverSchedule,
+                            'flex_control.control_schedule makes one')
+            if not np.array_equal(self.observer.which >= 0, which >= 0):
+                raise DynamicsError('observer: expected a model of the filter in each sample that '
+                                    'has gains, and in no other')
         object.__setattr__(self, 'limit', limit)
         object.__setattr__(self, 'which', which)
         object.__setattr__(self, 'arrays', Schedule(

@@ -36,10 +36,12 @@ from flex_dynamics.simulation.batch import batch_inputs as inputs
 from flex_dynamics.simulation.batch.batch_inputs import RunCount, RunLoads, ServoTargets, at_run
 from flex_dynamics.simulation.batch.batch_result import BatchResult
 from flex_dynamics.simulation.batch.control_schedule import ControlSchedule, open_loop
+from flex_dynamics.simulation.batch.observer import Instruments, ObserverRun, ReadingNoise
 from flex_dynamics.simulation.command_limits import TAKE_COMMAND
 from flex_dynamics.simulation.plant import (
     CONTROLLED_RUN,
     DRIVEN_PERIOD,
+    ESTIMATED_RUN,
     TOLERANCE,
     Drives,
     Plant,
@@ -56,9 +58,10 @@ def simulate_many(model: Model | Sequence[Model], duration: float, *,
                   servo: ServoTargets | None = None,
                   control: ControlSchedule | Sequence[ControlSchedule] | None = None,
                   parameters: Mapping[str, ArrayLike] | None = None,
-                  wrenches: Loads | RunLoads | None = None, runs: int | None = None,
-                  step: float = 1e-3, output_step: float | None = None,
-                  frames: Sequence[str] = (), threads: int | None = None,
+                  wrenches: Loads | RunLoads | None = None,
+                  noise: ReadingNoise | None = None, runs: int | None = None, step: float = 1e-3,
+                  output_step: float | None = None, frames: Sequence[str] = (),
+                  threads: int | None = None,
                   progress: bool | Progress | None = None) -> BatchResult:
     """Simulate many runs: what varies between them has one row a run, the rest is common to all.
 
@@ -88,6 +91,8 @@ def simulate_many(model: Model | Sequence[Model], duration: float, *,
         model_parameters. The model is changed, the control law is not told.
     wrenches : loads, or function of the number of the run to loads, optional
         Constant loads from outside, as Model.forward_dynamics takes them.
+    noise : ReadingNoise, optional
+        Of the sensors, under a control law with a filter.
     runs : int, optional
         Number of runs, if nothing else says so.
     step : float
@@ -112,15 +117,17 @@ def simulate_many(model: Model | Sequence[Model], duration: float, *,
     >>> result.q.shape == (3, 101, model.n)
     True
     """
-    batch = _checked(model, duration, q, v, rest, tau, servo, control, parameters, wrenches, runs,
-                     step, output_step, frames)
+    batch = _checked(model, duration, q, v, rest, tau, servo, control, parameters, wrenches, noise,
+                     runs, step, output_step, frames)
     most = len(os.sched_getaffinity(0))
     threads = most if threads is None else checks.whole(threads, 'threads', 'a number', 1, 10_000)
     report = progress if callable(progress) else _Line(
         None if progress is None else checks.flag(progress, 'progress'))
-    # Here, not in the threads: two of them must not prepare a kernel at the same time.
+    # Here, not in the threads, which would wait for one another.
     constrained = any(one.robot.constraints for one in batch.models)
-    for kernel in (FORWARD_DYNAMICS, ADVANCE, TAKE_COMMAND, DRIVEN_PERIOD, CONTROLLED_RUN,
+    filters = any(one.observer is not None for one in batch.schedules)
+    for kernel in (FORWARD_DYNAMICS, ADVANCE, TAKE_COMMAND, DRIVEN_PERIOD,
+                   ESTIMATED_RUN if filters else CONTROLLED_RUN,
                    *((CONSTRAINED_DYNAMICS, CONSTRAINT_TERMS) if constrained else ())):
         kernel.prepare()
     _in_threads(batch, min(threads, batch.runs), report)
@@ -145,6 +152,7 @@ class _Batch:
     schedules: list[ControlSchedule]
     parameters: dict[str, Array]
     loads: Callable[[int], list[Wrench] | None]
+    noise: ReadingNoise | None
     result: BatchResult
 
     def model_of(self, run: int) -> Model:
@@ -178,8 +186,8 @@ def _checked(model: Model | Sequence[Model], duration: float, q: ArrayLike | Non
              servo: ServoTargets | None,
              control: ControlSchedule | Sequence[ControlSchedule] | None,
              parameters: Mapping[str, ArrayLike] | None, wrenches: Loads | RunLoads | None,
-             runs: int | None, step: float, output_step: float | None,
-             frames: Sequence[str]) -> _Batch:
+             noise: ReadingNoise | None, runs: int | None, step: float,
+             output_step: float | None, frames: Sequence[str]) -> _Batch:
     count = RunCount(runs)
     models = inputs.models_of(model, count)
     one, joints = models[0], models[0].n_joints
@@ -214,6 +222,7 @@ def _checked(model: Model | Sequence[Model], duration: float, q: ArrayLike | Non
     total = count.total
     frames = inputs.frames_of(frames, one)
     loads = inputs.loads_of(wrenches, models, total)
+    inputs.check_readings(schedules, models, noise)
     numbers = (outputs + 1) * (2 * one.n + joints + 3 * len(frames))
     inputs.refuse_memory(total, numbers)
     rows = (total, outputs + 1)
@@ -223,7 +232,7 @@ def _checked(model: Model | Sequence[Model], duration: float, q: ArrayLike | Non
         np.full((*rows, joints), np.nan), (), np.zeros(total, dtype=int),
         {frame: np.full((*rows, 3), np.nan) for frame in frames}, np.zeros(total, dtype=int))
     return _Batch(models, total, step, inner, periods, every, start, speeds, at_rest, efforts,
-                  gains, schedules, values, loads, result)
+                  gains, schedules, values, loads, noise, result)
 
 
 def _servo(servo: ServoTargets | None, model: Model, outputs: int,
@@ -247,6 +256,7 @@ class _Worker:
     def __init__(self, batch: _Batch, stop: threading.Event) -> None:
         self._batch, self._stop = batch, stop
         self._key: tuple[float, ...] | None = None
+        self._known: Model | None = None        # whose filter's instruments there are
 
     def run(self, run: int) -> str:
         """Do one run; why it failed, '' if it did not."""
@@ -276,7 +286,8 @@ class _Worker:
                                    else at_run(batch.v, run))
         control = at_run(batch.schedules, run) if batch.schedules else None
         schedule = batch.schedule(run) if control is None else control.arrays
-        reason = self._periods(run, schedule, control)
+        reason = self._periods(run, schedule, control,
+                               None if control is None else self._observer(run, control))
         if self._poses is not None:
             for row in range(int(result.counts[run])):
                 at = self._poses.at(result.q[run, row])
@@ -300,8 +311,23 @@ class _Worker:
                             tolerance=tolerance)
         frames = list(batch.result.positions)
         self._poses = Poses(model, [(frame, None) for frame in frames]) if frames else None
+        if batch.schedules and control.observer is not None:
+            self._instruments = Instruments(model)
 
-    def _periods(self, run: int, schedule: Schedule, control: ControlSchedule | None) -> str:
+    def _observer(self, run: int, control: ControlSchedule) -> ObserverRun | None:
+        """The filter of a run, before it has begun."""
+        if control.observer is None:
+            return None
+        if self._known is not control.observer.model:
+            self._known = control.observer.model
+            self._robot = Instruments(self._known)
+        noise, readings = self._batch.noise, self._robot.count
+        return ObserverRun(control.observer, self._robot, self._instruments,
+                           np.zeros((control.samples, readings)) if noise is None
+                           else noise.of(run, control.samples))
+
+    def _periods(self, run: int, schedule: Schedule, control: ControlSchedule | None,
+                 observer: ObserverRun | None) -> str:
         batch, plant, result = self._batch, self._plant, self._batch.result
         joints = self._model.n_joints
         if control is not None:
@@ -314,9 +340,16 @@ class _Worker:
         at_once = max(1, AT_ONCE // batch.inner)       # no key can interrupt a kernel
         done, reason = 0, ''
         while done < batch.periods and not reason and not self._stop.is_set():
-            done, reason = plant.run_schedule(handle, memory, done,
-                                              min(done + at_once, batch.periods), batch.every,
-                                              bool(batch.schedules), q, v, tau)
+            last = min(done + at_once, batch.periods)
+            if observer is None:
+                done, reason = plant.run_schedule(handle, memory, done, last, batch.every,
+                                                  bool(batch.schedules), q, v, tau)
+                continue
+            done, reason = plant.run_estimated(handle, observer, memory, done, last, batch.every,
+                                               q, v, tau)
+            if done < last and not reason:
+                assert control is not None
+                observer.begin(control.v[done])
         rows = done // batch.every + 1
         if done == batch.periods and not reason:
             q[-1], v[-1] = plant.q, plant.v
