@@ -2,7 +2,7 @@
 
     python3 doc/make_pictures.py panda tip_vibration
 
-Pictures of the viewer in a browser are not among them.
+`viewer` needs Chromium.
 """
 from __future__ import annotations
 
@@ -216,9 +216,15 @@ def gallery() -> list[Path]:
     return [path for name, draw in GALLERY.items() for path in _plot(name, draw)]
 
 
+def viewer() -> list[Path]:
+    """The page of the viewer in a browser."""
+    from viewer_pictures import viewer as make
+    return make()
+
+
 PICTURES: dict[str, Callable[[], list[Path]]] = {
     'panda': panda, 'your_robot': your_robot, 'tip_vibration': tip_vibration,
-    'gallery': gallery}
+    'gallery': gallery, 'viewer': viewer}
 
 
 def main() -> None:

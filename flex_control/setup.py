@@ -24,8 +24,8 @@ setup(
         ('share/ament_index/resource_index/packages', ['resource/flex_control']),
         ('share/flex_control', ['package.xml']),
     ],
-    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'numba', 'numpy',
-                      'scipy'],
+    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'daqp', 'numba',
+                      'numpy', 'scipy'],
     extras_require={'test': ['pytest', 'hypothesis']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
@@ -45,6 +45,7 @@ setup(
             'flex_control.controllers.feedback_linearization:FeedbackLinearization',
             'lqg = flex_control.controllers.lqg:LQG',
             'lqr = flex_control.controllers.lqr:LQR',
+            'mpc = flex_control.controllers.mpc:MPC',
             'pd = flex_control.controllers.pd:PD',
             'pid = flex_control.controllers.pid:PID',
             'strain_feedback = '

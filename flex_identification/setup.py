@@ -24,14 +24,17 @@ setup(
         ('share/ament_index/resource_index/packages', ['resource/flex_identification']),
         ('share/flex_identification', ['package.xml']),
     ],
-    install_requires=['flex-description==0.1.0', 'flex-dynamics==0.1.0', 'flex-ros==0.1.0',
-                      'matplotlib', 'numba', 'numpy', 'pyyaml', 'scipy'],
+    install_requires=['flex-control==0.1.0', 'flex-description==0.1.0',
+                      'flex-dynamics==0.1.0', 'flex-ros==0.1.0', 'matplotlib', 'numba', 'numpy',
+                      'pyyaml', 'scipy'],
     extras_require={'test': ['pytest']},  # colcon test runs what it finds here
     zip_safe=False,
     entry_points={
         'console_scripts': [
             'inspect = flex_identification.commands.inspect:main',
             'identify = flex_identification.commands.identify:main',
+            'place = flex_identification.commands.place:main',
+            'plan = flex_identification.commands.plan:main',
             'payload_estimator = flex_identification.nodes.payload_estimator:main',
         ],
     },

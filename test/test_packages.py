@@ -20,9 +20,9 @@ KEYS = {'PIL': 'python3-pil', 'urdf_parser_py': 'urdfdom_py', 'rosbags': 'python
             name: f'python3-{name}' for name in ('hypothesis', 'matplotlib', 'numba', 'numpy',
                                                  'pytest', 'scipy', 'sympy')},
         'yaml': 'python3-yaml'}
-# Modules that rosdep does not have: of the viewer in the browser and of studies, whose errors name
-# them.
-NO_KEY = {'flex_viz': {'viser', 'websockets', 'msgspec'},
+# Modules that rosdep does not have: of mpc, of the viewer in the browser and of studies, whose
+# errors name them.
+NO_KEY = {'flex_control': {'daqp'}, 'flex_viz': {'viser', 'websockets', 'msgspec'},
           'flex_study': {'dask', 'distributed', 'gymnasium', 'xarray', 'zarr'}}
 # Prints the extras_require of a setup.py.
 DISTRIBUTION = ('import setuptools; from distutils.core import run_setup; '

@@ -24,7 +24,7 @@ from flex_description import Robot
 from flex_viz import reach
 
 # Shares of the reach. RViz sees 45 degrees from top to bottom: upright and stretched robots fit.
-DISTANCE, FOCUS = 1.9, (0.15, 0.0, 0.3)
+DISTANCE, FOCUS = 1.5, (0.2, 0.0, 0.42)
 NEAREST, AXES, LARGEST_CELL = 0.01, 0.3, 0.3
 
 

@@ -32,6 +32,7 @@ from flex_control.controllers.elastic_joint import ElasticJoint
 from flex_control.controllers.feedback_linearization import FeedbackLinearization
 from flex_control.controllers.lqg import LQG
 from flex_control.controllers.lqr import LQR
+from flex_control.controllers.mpc import MPC
 from flex_control.controllers.parameters import Parameter
 from flex_control.controllers.pid import PID
 from flex_control.controllers.sampled_loop import SampledLoop, sampled_loop, sampling_problem
@@ -54,6 +55,7 @@ from flex_control.reference import (
     TipPoses,
     TipTrajectory,
 )
+from flex_control.reference.path_timing import JointPath, RigidOptimum, TimeOptimal
 from flex_control.shaping import Shaped, Shaper
 from flex_control.trajectories import (
     CubicSpline,
@@ -76,15 +78,15 @@ from flex_control.trial import Noise, TrialResult, run_trial
 __version__ = '0.1.0'
 
 __all__ = [
-    'LQG', 'LQR', 'PD', 'PID', 'CartesianLine', 'CartesianPath', 'ComputedTorque',
+    'LQG', 'LQR', 'MPC', 'PD', 'PID', 'CartesianLine', 'CartesianPath', 'ComputedTorque',
     'ControlError', 'ControlLoop', 'Controller', 'CubicSpline', 'Cycloidal', 'ElasticJoint',
     'Estimate', 'FeedbackLinearization', 'Feedforward', 'FilterNoise', 'FlexibleStateFilter',
-    'InverseKinematics', 'Measurements', 'MinimumJerk', 'MotionLimits', 'Noise', 'Orientation',
-    'OrientationSpline', 'Parameter', 'QuinticSpline', 'Reference', 'SampledLoop', 'SetPoints',
-    'Shaped', 'Shaper', 'Splines', 'StateObserver', 'StaticLoad', 'Stop', 'TimeScaled',
-    'TipCircle', 'TipLine', 'TipPoses', 'TipTrajectory', 'Trajectory', 'TrialBatch',
-    'TrialResult', 'available_controllers', 'control_schedule', 'controller_class',
-    'make_controller', 'run_trial', 'run_trials',
+    'InverseKinematics', 'JointPath', 'Measurements', 'MinimumJerk', 'MotionLimits', 'Noise',
+    'Orientation', 'OrientationSpline', 'Parameter', 'QuinticSpline', 'Reference',
+    'RigidOptimum', 'SampledLoop', 'SetPoints', 'Shaped', 'Shaper', 'Splines', 'StateObserver',
+    'StaticLoad', 'Stop', 'TimeOptimal', 'TimeScaled', 'TipCircle', 'TipLine', 'TipPoses',
+    'TipTrajectory', 'Trajectory', 'TrialBatch', 'TrialResult', 'available_controllers',
+    'control_schedule', 'controller_class', 'make_controller', 'run_trial', 'run_trials',
     'sampled_loop', 'sampling_problem',
 ]
 

@@ -22,7 +22,7 @@ from flex_dynamics import Model
 PERIOD, STEP = 2e-3, 1e-3       # s, as in flex_bringup/config/default.yaml
 NOISE = Noise(1e-5, 1e-2, 1e-6, 2e-3, 5e-2, seed=1)
 OWN = {'attitude', 'composite', 'computed_torque', 'elastic_joint', 'feedback_linearization',
-       'lqg', 'lqr', 'pd', 'pid', 'strain_feedback'}
+       'lqg', 'lqr', 'mpc', 'pd', 'pid', 'strain_feedback'}
 REFUSED = {
     ('cibicik_arm', 'attitude'): 'floats',
     ('lab_link', 'attitude'): 'floats',

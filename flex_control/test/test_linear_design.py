@@ -64,7 +64,7 @@ def test_riccati_agrees_with_another_solver():
     Q, R, N = both[:7, :7], both[7:, 7:], both[:7, 7:]
     X = solve_discrete_are(F, G, Q, R, s=N)
     wanted = np.linalg.solve(R + G.T @ X @ G, G.T @ X @ F + N.T)
-    assert np.allclose(finish(riccati(F, G, Q, R, N)), wanted, rtol=1e-8, atol=1e-10)
+    assert np.allclose(finish(riccati(F, G, Q, R, N)).gain, wanted, rtol=1e-8, atol=1e-10)
 
 
 def test_riccati_without_a_solution_says_so():

@@ -122,6 +122,65 @@ def test_drivers_of_100_hz_will_do(arm, efforts, rms):
     assert np.sqrt(np.mean(off[10:]**2)) < rms and observer.restarts == 0
 
 
+def share_within(robot, efforts, without, first=0, every=1):
+    """Share of the tip's coordinates that are within two deviations of their estimates, and the
+    largest error in deviations; first: the reading that it begins with; every: as in observe."""
+    observer, errors = StateObserver(robot.model, period=PERIOD), []
+    n = robot.model.n
+    for k in range(first, len(robot.readings), every):
+        estimate = observer.update(robot.stamps[k], replace(
+            robot.readings[k], **dict.fromkeys(without)),
+            robot.run.effort[max(k - 1, 0)] if efforts else None)
+        if k % 5 == 0:
+            slopes = robot.model.jacobian(estimate.q, robot.frame)[:3]
+            spread = slopes @ observer.covariance[:n, :n] @ slopes.T
+            errors.append((robot.tip(estimate.q) - robot.tip(robot.run.q[k]))
+                          / np.sqrt(np.diag(spread)))
+    sizes = np.abs(errors)
+    return float((sizes < 2.0).mean()), float(sizes.max())
+
+
+@pytest.mark.parametrize('first', [0, 375])
+@pytest.mark.parametrize('efforts, without', [
+    (True, GAUGES + IMUS), (True, ()), (False, GAUGES + IMUS)])
+def test_the_covariance_contains_the_error(arm, efforts, without, first):
+    """From rest, and begun in the middle of the motion, where the arm is bent by its own
+    acceleration and nobody has told how fast it is."""
+    share, worst = share_within(arm, efforts, without, first)
+    assert share > 0.95 and worst < 4.0
+
+
+@pytest.mark.parametrize('efforts', [True, False])
+def test_drivers_of_20_hz_get_honest_estimates(arm, efforts):
+    """Every reading is a beginning; efforts that are held for 50 ms would throw the tip by 5 cm.
+    """
+    off, _, observer = arm.observe(efforts, every=25)
+    assert np.sqrt(np.mean(off**2)) < 8e-3 and observer.restarts == len(off) - 1
+    share, worst = share_within(arm, efforts, (), every=25)
+    assert share > 0.95 and worst < 4.0
+
+
+def test_the_first_estimate_has_all_readings(arm):
+    """Where joint states come seldom, every one of them is a beginning."""
+    tips = [np.linalg.norm(arm.tip(arm.model.statics(q[:4])[0]) - arm.tip(q))
+            for q in arm.run.q[::20]]
+    k = 20 * int(np.argmax(tips))
+    estimate = StateObserver(arm.model, period=PERIOD).update(0, arm.readings[k])
+    off = np.linalg.norm(arm.tip(estimate.q) - arm.tip(arm.run.q[k]))
+    assert estimate.measured > 8 and max(tips) > 10e-3 and off < 0.6 * max(tips)
+    assert np.abs(estimate.v[:4] - arm.run.v[k, :4]).max() < 0.05
+
+
+def test_begun_in_mid_motion_it_finds_the_tip(arm):
+    for without, rms in (((), 0.5e-3), (GAUGES + IMUS, 5e-3)):
+        observer, off = StateObserver(arm.model, period=PERIOD), []
+        for k in range(375, len(arm.readings)):
+            estimate = observer.update(arm.stamps[k], replace(
+                arm.readings[k], **dict.fromkeys(without)), arm.run.effort[k - 1])
+            off.append(np.linalg.norm(arm.tip(estimate.q) - arm.tip(arm.run.q[k])))
+        assert np.sqrt(np.mean(np.square(off[50:]))) < rms and observer.restarts == 0
+
+
 def test_what_is_missing_widens_the_covariance(link):
     _, full, _ = link.observe()
     _, without_imu, _ = link.observe(without=IMUS)

@@ -47,7 +47,9 @@ def warm_up_terms() -> None:
     model.inverse_dynamics(q, v, v)
     model.energy(q, v)
     model.pose(q, model.robot.links[-1].name)
-    Poses(model, [(model.robot.links[-1].name, None)]).at(q)
+    poses = Poses(model, [(model.robot.links[-1].name, None)])
+    poses.at(q)
+    poses.paths(q[None])
     Model(model.robot, 'linear').mass_and_coriolis(q, v)
 
 

@@ -126,3 +126,15 @@ def test_the_changed_model_is_the_robot_for_other_processes_too(arm):
 def test_bad_paths_and_values_are_refused(arm, values, message):
     with pytest.raises(DynamicsError, match=message):
         with_parameters(arm, values)
+
+
+def test_order_linear_is_changed_too():
+    model = Model(load_robot('lab_link'), 'linear')
+    path = 'link1.bending_stiffness_z'
+    value = 2.0 * model_parameters(model)[path].value
+    places = model.coordinates.links['link1'].bend_y
+    changed = with_parameters(model, {path: value})
+    np.testing.assert_allclose(changed.stiffness_matrix()[places, places],
+                               2.0 * model.stiffness_matrix()[places, places], rtol=1e-12)
+    np.testing.assert_array_equal(changed.mass_matrix(np.zeros(model.n)),
+                                  model.mass_matrix(np.zeros(model.n)))

@@ -27,9 +27,9 @@ def test_they_are_those_of_the_model(name, order):
         if link.flexible is not None:
             places += [(link.name, share * link.flexible.length) for share in (0.0, 0.37, 1.0)]
     poses = Poses(model, places)
-    rng = np.random.default_rng(5)
-    for _ in range(3):
-        q = 0.1 * rng.standard_normal(model.n)
+    motion = 0.1 * np.random.default_rng(5).standard_normal((3, model.n))
+    for q, along in zip(motion, poses.paths(motion)):
+        np.testing.assert_allclose(along, poses.at(q)[:, :3, 3], atol=1e-14, rtol=1e-14)
         for (frame, x), pose in zip(places, poses.at(q)):
             np.testing.assert_allclose(pose, model.pose(q, frame, x), atol=1e-12, rtol=0.0)
 

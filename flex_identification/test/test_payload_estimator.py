@@ -129,6 +129,7 @@ def test_a_clock_that_is_set_and_readings_that_jump_begin_anew(arm):
 def test_robots_that_cannot_be_weighed_are_refused(arm):
     with pytest.raises(DynamicsError, match='elbow'):
         PayloadEstimator(arm, 'elbow')
-    for name, reason in (('flexible_four_bar', 'constraints'), ('mobile_arm', 'expected')):
+    for name, reason in (('flexible_four_bar', 'constraints'), ('mobile_arm', 'expected'),
+                         ('canadarm', 'gravity')):
         with pytest.raises(IdentificationError, match=reason):
             PayloadEstimator(Model(load_robot(name)))

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,16 +50,20 @@ def _duration(seconds: float) -> str:
     return f'{seconds:.1f} s'
 
 
-def estimate(study: Study) -> Estimate:
+def estimate(study: Study, progress: Callable[[str], None] | None = None) -> Estimate:
     """Time two batches for each controller: of one run, and of two, so that what a batch costs is
-    told from what a run costs."""
+    told from what a run costs. progress: is told what is being timed."""
+    say = progress or (lambda text: None)
     table = study.table()
     total = len(next(iter(table.values())))
     batches = -(-total // study.batch)
     names = table.get('controller', np.full(total, ''))
     seconds = 0.0
+    say('loading kernels and one run')
     run_batch(study.text, [0])          # compiles and loads what is needed
-    for name in dict.fromkeys(names.tolist()):
+    kinds = list(dict.fromkeys(names.tolist()))
+    for number, name in enumerate(kinds):
+        say(f'timing {name or "runs"} ({number + 1} of {len(kinds)})')
         at = np.flatnonzero(names == name)
         one = _timed(study, at[:1].tolist())
         two = _timed(study, at[:2].tolist()) if len(at) > 1 else one

@@ -116,7 +116,9 @@ def _histograms(study: Study, data: Any, good: np.ndarray) -> str:
             values = data[name].values[at]
             axis.hist(values[np.isfinite(values)], BINS, histtype='step', label=group or None)
         axis.set(xlabel=f'{name}, {MEASURES[name]}', ylabel='runs')
-        if 'controller' in data.coords:
+        if not np.isfinite(data[name].values[good]).any():
+            axis.text(0.5, 0.5, 'no finite value', transform=axis.transAxes, ha='center')
+        elif 'controller' in data.coords:
             axis.legend(fontsize=7)
     return _image(figure, 'distributions of the outputs')
 
@@ -135,9 +137,13 @@ def _sensitivities(study: Study, data: Any, good: np.ndarray, numeric: list[str]
             there = at & ~np.isnan(data[name].values)
             if there.sum() > 2:
                 rows.append([escape(name), escape(group), *(
-                    f'{rank_correlation(data[path].values[there], data[name].values[there]):.2f}'
+                    _shown(rank_correlation(data[path].values[there], data[name].values[there]))
                     for path in numeric)])
     return _table(['output', 'controller', *map(escape, numeric)], rows)
+
+
+def _shown(correlation: float) -> str:
+    return 'all equal' if np.isnan(correlation) else f'{correlation:.2f}'
 
 
 def _maps(study: Study, data: Any, good: np.ndarray, numeric: list[str]) -> str:

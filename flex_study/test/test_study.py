@@ -166,3 +166,14 @@ def test_relative_values_are_factors_of_what_the_robot_has():
     rows = run_batch(study.text, [0, 2])
     plain = read_study(changed(CHEAP, vary={'link1.bending_stiffness_z': [2.0 * value]}))
     assert run_batch(plain.text, [0])['first_frequency'][0] == rows['first_frequency'][1]
+
+
+def test_the_page_tells_controllers_apart(tmp_path):
+    path = tmp_path / 'study.yaml'
+    path.write_text(yaml.safe_dump(changed(
+        sampling={'method': 'sobol', 'runs': 3, 'seed': 3}, outputs=['vibration'],
+        manoeuvre={**GIVEN['manoeuvre'], 'time': 0.05, 'duration': 0.1})))
+    assert main([str(path), '--in-process', '--output', str(tmp_path / 'out')]) == 0
+    page = (tmp_path / 'out' / 'study.html').read_text()
+    for name in ('pd', 'pid'):
+        assert re.search(rf'<td>vibration, m</td><td>{name}</td><td>3</td>', page)

@@ -136,6 +136,16 @@ class Page:
         for kind in ('mouseMoved', 'mousePressed', 'mouseReleased'):
             self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
 
+    def dismiss_notices(self) -> None:
+        """Close what lies over the scene, such as the notice that it is drawn in software."""
+        self.until(lambda: self.evaluate("""(() => {
+            const found = [...document.querySelectorAll('.mantine-Notification-closeButton')];
+            found.forEach(one => one.click());
+            return found.length > 0;
+        })()"""), 'a notice', 120.0)
+        self.until(lambda: not self.evaluate(
+            'document.querySelectorAll(".mantine-Notification-root").length'), 'its end')
+
     def picture(self) -> np.ndarray:
         """A screenshot (height, width, 3), 0 to 255."""
         data = self.call('Page.captureScreenshot', format='png')['data']

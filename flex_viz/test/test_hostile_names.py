@@ -16,7 +16,8 @@ from hostile import IMAGE, LABEL, LINK, MATH, SCRIPT, SLASHES, urdf
 
 from flex_description import load_robot
 from flex_dynamics import Model
-from flex_viz.browser.panel import Actions, Panel
+from flex_viz.browser.moment import Actions, ControlSettings, Gain, Moment
+from flex_viz.browser.panel import Panel
 from flex_viz.browser.scene import Scene
 from flex_viz.browser.web_access import Access
 from flex_viz.browser.web_server import GuardedServer
@@ -49,16 +50,23 @@ def idle(*given):
     pass
 
 
+def moment(model, time):
+    return Moment(time, np.full(model.n, 0.01 + 0.01 * time), np.zeros(2), np.zeros(2),
+                  (f'control: fail-safe {SCRIPT}',))
+
+
 def test_the_viewer_shows_them_and_runs_nothing(model, tmp_path):
     server = GuardedServer(Access('127.0.0.1'), 8781, f'flex: {plain(model.robot.name)}')
     page = Page(tmp_path, 900, 700)
     try:
         goals = {name: np.zeros(2) for name in (SCRIPT, MATH)}
-        panel = Panel(server, Scene(server, model), Actions(*[idle] * 6), goals)
+        panel = Panel(server, Scene(server, model), Actions(*[idle] * 9), goals)
         pushes = [AppliedWrench(frame, np.array([0.0, 0.0, 9.0]), np.array([1.0, 0.0, 0.0]))
                   for frame in (SLASHES, LINK, f'{LINK}/tip', SCRIPT)]
-        panel.show(0.0, 0.0, np.full(model.n, 0.01), np.zeros(2), pushes)
-        panel.show(1.0, 1.0, np.full(model.n, 0.02), np.zeros(2), pushes)
+        for time in (0.0, 1.0):
+            panel.show(time, moment(model, time), pushes)
+        panel.show_settings(ControlSettings(SCRIPT, (LABEL, SCRIPT), MATH, ('none', MATH), 2,
+                                            (Gain(IMAGE, LINK, SCRIPT),)))
         panel.answer(f'error: {SCRIPT}{LABEL}')      # as a simulator may have told it
         page.open(f'http://127.0.0.1:{server.get_port()}')
         page.until(lambda: f'deflection of {SCRIPT} ' in page.text(), 'the name of the tip',
@@ -73,9 +81,13 @@ def test_the_viewer_shows_them_and_runs_nothing(model, tmp_path):
                    PATIENCE)
         page.press('Modes')
         page.press('Modes of this pose')
-        page.until(lambda: ' Hz' in str(panel._mode.value), 'the modes', PATIENCE)
-        panel.show(2.0, 2.0, np.full(model.n, 0.02), np.zeros(2), pushes)
+        page.until(lambda: panel.modes.name, 'the modes', PATIENCE)
+        page.until(panel.pacing.ready, 'the answer of the browser', PATIENCE)
+        panel.show(2.0, moment(model, 2.0), pushes)
         page.until(lambda: 'mode 1:' in page.text(), 'a mode', PATIENCE)
+        page.until(lambda: f'control: fail-safe {SCRIPT}' in page.text(), 'the alarm', PATIENCE)
+        page.press('Control')
+        page.until(lambda: IMAGE in page.text(), 'a gain', PATIENCE)
         assert page.evaluate(FOREIGN) == NOTHING
         assert page.errors == []
     finally:

@@ -9,6 +9,7 @@
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
 """The page in headless Chromium: the beam's pixels are where the model says, modes swing."""
+import threading
 import time
 
 import numpy as np
@@ -21,6 +22,8 @@ from flex_description.visuals.shapes import solid
 from flex_dynamics import DynamicsError, Model
 from flex_viz.browser.goals import point_to_point, read_goals
 from flex_viz.browser.history import History
+from flex_viz.browser.moment import Moment
+from flex_viz.browser.pacing import Pacing
 from flex_viz.browser.panel import Panel
 from flex_viz.browser.scene import Scene
 from flex_viz.geometry.coordinates import scaled
@@ -81,6 +84,12 @@ def magenta(picture):
     return (red > green + 60) & (deep > green + 40)
 
 
+def draw(page, panel, wall, q, pushes=()):
+    """Show a state when the browser has drawn the one before."""
+    page.until(panel.pacing.ready, 'the answer of the browser', PATIENCE)
+    panel.show(wall, Moment(wall, q, np.zeros(4)), pushes)
+
+
 def near(where, pixels, radius):
     found = np.argwhere(where)[:, ::-1]
     return np.array([np.linalg.norm(found - pixel, axis=1).min(initial=np.inf) <= radius
@@ -93,12 +102,15 @@ def test_the_beams_pixels_are_where_the_model_says(arm, bent, tmp_path):
     try:
         scene = Scene(server, arm)
         panel = Panel(server, scene)
-        panel._colour.value, panel._factor.value = 'none', FACTOR      # as a user sets them
-        panel._ghost.value = panel._path.value = False
-        panel.show(0.0, 0.0, bent, np.zeros(4))
+        picture = panel.picture      # options as a user sets them
+        picture.colour.value, picture.factor.value = 'one colour', FACTOR
+        picture.automatic.value = picture.ghost.value = picture.path.value = False
+        draw(page, panel, 0.0, bent)
         page.open(f'http://127.0.0.1:{server.get_port()}')
         page.until(lambda: 'simulated time 0.00 s' in page.text(), 'the figures', PATIENCE)
+        page.until(lambda: f'drawn {FACTOR:g} times as large' in page.text(), 'the factor')
         client = page.until(lambda: list(server.get_clients().values()), 'the camera', PATIENCE)[0]
+        page.dismiss_notices()
         drawn, straight = (scaled(arm, bent, factor) for factor in (FACTOR, 0.0))
         places = [('link2', x) for x in (0.5, 1.0, 1.7)] + [('link3', x) for x in (0.3, 0.9, 1.5)]
         points = [np.array([arm.pose(q, *place)[:3, 3] for place in some])
@@ -115,8 +127,8 @@ def test_the_beams_pixels_are_where_the_model_says(arm, bent, tmp_path):
         assert np.linalg.norm(elsewhere - expected[4:], axis=1).min() > 8.0
         assert not blue(page.picture(), elsewhere, 3.0).any()
         # Straightened, it is where the straight one belongs.
-        panel._factor.value = 0.0
-        panel.show(1.0, 1.0, bent, np.zeros(4))
+        picture.factor.value = 0.0
+        draw(page, panel, 1.0, bent)
         page.until(lambda: blue(page.picture(), elsewhere, 3.0).all(), 'the straight beam',
                    PATIENCE)
         # A push is an arrow to the tip, as long as it lasts.
@@ -125,12 +137,13 @@ def test_the_beams_pixels_are_where_the_model_says(arm, bent, tmp_path):
         line = arrow(tip[:3, 3], 80.0 * tip[:3, 2], scene.robot.reach())
         points = [line[:1] + share * (line[1] - line[0]) for share in (0.2, 0.5, 0.95)]
         assert not magenta(page.picture()).any()
-        panel.show(1.1, 1.0, bent, np.zeros(4), [push])
+        draw(page, panel, 1.1, bent, [push])
         page.until(lambda: near(magenta(page.picture()), np.concatenate(pixels()), 3.0).all(),
                    'the arrow', PATIENCE)
-        panel.show(1.2, 1.0, bent, np.zeros(4))
+        draw(page, panel, 1.2, bent)
         page.until(lambda: not magenta(page.picture()).any(), 'the end of the arrow', PATIENCE)
         _modes_swing(page, panel, bent)
+        assert panel.pacing.answers >= 5      # the browser told what it had drawn
         assert page.errors == []
     finally:
         page.close()
@@ -141,18 +154,20 @@ def _modes_swing(page, panel, bent):
     """The modes' tab, by hand: the list has frequencies, and the robot swings."""
     page.press('Modes')
     page.press('Modes of this pose')
-    page.until(lambda: panel._mode_pose is not None and ' Hz' in str(panel._mode.value),
-               'the modes')
-    panel._factor.value = 1.0
-    panel.show(2.5, 2.0, bent, np.zeros(4))         # a quarter of a swing after a whole one
+    page.until(lambda: panel.modes.name.endswith(' Hz'), 'the modes', PATIENCE)
+    panel.picture.automatic.value = True
+    draw(page, panel, 2.5, bent)         # a quarter of a swing after a whole one
     page.until(lambda: 'mode 1:' in page.text(), 'the name of the mode', PATIENCE)
     first = page.picture().astype(int)
-    panel.show(3.5, 2.0, bent, np.zeros(4))
+    draw(page, panel, 3.5, bent)
 
     def moved():
         other = page.picture().astype(int)
         return (np.abs(other - first).sum(axis=2) > 60).sum() > 100
     page.until(moved, 'the swing', PATIENCE)
+    panel.back_to_robot()
+    draw(page, panel, 4.5, bent)
+    page.until(lambda: 'simulated time' in page.text(), 'the robot again', PATIENCE)
 
 
 def test_what_a_beam_carries_moves_by_its_vertices_as_the_beam_does(arm, bent):
@@ -162,18 +177,18 @@ def test_what_a_beam_carries_moves_by_its_vertices_as_the_beam_does(arm, bent):
         scene = Scene(server, arm)
         scene.show(0.0, bent)
         (visuals, pieces), = [one for one in scene._rigid if one[0][-1][0] == 'link4']
-        mesh, = pieces._meshes
+        mesh = pieces._mesh
         assert not np.any(mesh.position)
         pose = arm.pose(bent, 'link4') @ visuals[-1][1].pose
-        corners = solid('cylinder') * visuals[-1][1].size
-        assert np.allclose(mesh.vertices[-len(corners):], corners @ pose[:3, :3].T + pose[:3, 3],
-                           atol=1e-6)
+        corners = (solid('cylinder') * visuals[-1][1].size) @ pose[:3, :3].T + pose[:3, 3]
+        drawn = mesh.vertices[mesh.faces].reshape(-1, 3)[-len(corners):]
+        assert np.allclose(drawn, corners, atol=1e-6)
         scene.ghost = False
         scene.show(0.1, bent)
-        assert not any(mesh.visible for mesh in scene._straight._meshes)
+        assert not scene._straight._mesh.visible
         scene.ghost = True
         scene.show(0.2, bent)
-        assert all(mesh.visible for mesh in scene._straight._meshes)
+        assert scene._straight._mesh.visible
     finally:
         server.stop()
 
@@ -189,6 +204,73 @@ def test_a_rigid_mesh_that_is_missing_is_told_and_the_rest_drawn(tmp_path):
         assert 'gone.stl' in scene.robot.problems[0]
     finally:
         server.stop()
+
+
+class Client:
+    """A browser that only has a number."""
+
+    def __init__(self, number):
+        self.client_id = number
+
+
+class Server:
+    """Where browsers join and leave."""
+
+    def on_client_connect(self, join):
+        self.join = join
+
+    def on_client_disconnect(self, leave):
+        self.leave = leave
+
+
+def until(done):
+    end = time.monotonic() + PATIENCE
+    while not done() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert done()
+
+
+def test_a_frame_waits_until_the_browsers_have_drawn_the_last_one():
+    """Two frames are never on their way at once, however long a browser takes."""
+    server, answer = Server(), threading.Event()
+
+    def ask(client):
+        if client.client_id == 1:
+            answer.wait()
+
+    pacing = Pacing(server, ask)
+    assert pacing.ready()                  # nobody looks
+    for number in (1, 2):
+        server.join(Client(number))
+    assert pacing.ready()
+    pacing.sent()
+    until(lambda: pacing.answers == 1)     # of the quick one
+    assert not pacing.ready()
+    answer.set()
+    until(pacing.ready)
+    assert pacing.answers == 2 and pacing.delay > 0.0
+    answer.clear()
+    pacing.sent()
+    assert not pacing.ready()
+    server.leave(Client(1))                # a window that is closed stops nobody
+    until(pacing.ready)
+    answer.set()
+    pacing.close()
+
+
+def test_a_browser_that_fails_to_answer_is_asked_again_and_errors_are_answers():
+    server, asked = Server(), []
+
+    def ask(client):
+        asked.append(client)
+        raise TimeoutError if len(asked) == 1 else RuntimeError
+
+    pacing = Pacing(server, ask)
+    server.join(Client(1))
+    pacing.sent()
+    until(pacing.ready)
+    assert len(asked) == 2
+    pacing.close()
 
 
 @pytest.mark.parametrize(('kind', 'volume'), [('box', 1.0), ('cylinder', np.pi / 4.0),
@@ -255,7 +337,7 @@ def test_thirty_pictures_a_second_leave_time(arm, bent):
         best = np.inf
         for at in range(60):
             began = time.thread_time()
-            panel.show(at / 30.0, at / 30.0, (1.0 + 0.01 * at) * bent, np.zeros(4))
+            panel.show(at / 30.0, Moment(at / 30.0, (1.0 + 0.01 * at) * bent, np.zeros(4)))
             best = min(best, time.thread_time() - began)
         assert best < 11e-3
     finally:

@@ -26,7 +26,8 @@ from websockets.sync.client import connect
 from flex_description import load_robot
 from flex_dynamics import Model
 from flex_viz.browser import web_server
-from flex_viz.browser.panel import Actions, Panel
+from flex_viz.browser.moment import Actions, Moment
+from flex_viz.browser.panel import Panel
 from flex_viz.browser.scene import Scene
 from flex_viz.browser.web_access import Access, AccessError, RequestHeaders, is_loopback
 from flex_viz.browser.web_server import GuardedServer, WebServerError
@@ -245,7 +246,7 @@ class Pressed:
     def __init__(self):
         self.calls = []
         self.actions = Actions(*(self._keeper(name) for name in (
-            'pause', 'play', 'step', 'reset', 'push', 'go')))
+            'pause', 'play', 'step', 'reset', 'push', 'go', 'pull', 'payload', 'select')))
 
     def _keeper(self, name):
         return lambda *given: self.calls.append((name, *given))
@@ -272,24 +273,36 @@ def test_messages_press_buttons_and_nonsense_does_no_harm():
                       'look_at': (0, 0, 1), 'up_direction': (0, 0, 1)}
             link.send(msgspec.msgpack.encode(camera))
             for value in (float('nan'), 1e308, -1e308):
-                for label in ('deflection drawn times', 'colours stronger, times', 'swing, m',
-                              'force, N', 'for, s', 'in, s'):
+                for label in ('deflection drawn, times', 'stronger colours, times',
+                              'amplitude (% of reach)', 'force (N)', 'duration (s)', 'mass (kg)',
+                              'duration of the motion (s)', 'length of the film (s)'):
                     send(link, label, value)
-                for label in ('colours', 'tip along its', 'goal pose', 'joints', 'mode'):
+                for label in ('colours show', 'direction', 'pose', 'joints', 'mode'):
                     send(link, label, f'7{value}')
                 send(link, 'Push', True)
                 send(link, 'Go', True)
-            send(link, 'simulator', 'Reset')
+                send(link, 'attached', True)
+                send(link, 'attached', False)
+            send(link, 'simulation', 'Reset')
             end = time.monotonic() + 60.0
-            while len(pressed.calls) < 7 and time.monotonic() < end:
+            while len(pressed.calls) < 13 and time.monotonic() < end:
                 time.sleep(0.02)
-            panel.show(0.0, 0.0, np.full(model.n, 0.1), np.zeros(1))
+            assert not panel.show(0.0, None)
+            live = Moment(0.0, np.full(model.n, 0.1), np.zeros(1))
+            assert panel.show(0.1, live)
+            for value in (float('nan'), 1e308, -1e308):      # a joint, now that it is known
+                send(link, 'joint1 (rad)', value)
+            while len(pressed.calls) < 16 and time.monotonic() < end:
+                time.sleep(0.02)
         for name, *given in pressed.calls:
             if name == 'push':
                 assert np.linalg.norm(given[0]) <= 500.0 and 0.01 <= given[1] <= 2.0
             if name == 'go':
-                assert given[0] == 'up' and 0.5 <= given[1] <= 20.0
-        assert sorted(name for name, *_ in pressed.calls) == ['go'] * 3 + ['push'] * 3 + ['reset']
+                assert np.abs(given[0]).max() <= 2.0 * np.pi and 0.5 <= given[1] <= 1e3
+            if name == 'payload':
+                assert 0.0 <= given[0] <= 100.0
+        assert sorted(name for name, *_ in pressed.calls) == sorted(
+            ['go'] * 6 + ['push'] * 3 + ['payload'] * 6 + ['reset'])
     finally:
         server.stop()
 

@@ -38,6 +38,7 @@ BAND = 1e-3               # m, settled
 PUSH = 20.0               # N, sideways at the tip
 PUSHED = (0.5, 0.6)       # s, of the short push
 LOAD = 2.0                # kg at the tip
+STRAIN = 8e-4             # m/m: limit of mpc, anywhere along the links
 PAPER: dict[str, Any] = {'kp': KP, 'kd': KD}
 PLAIN: dict[str, Any] = {**PAPER, 'static_compensation': False}
 NOISE = Noise(1e-5, 1e-2, 1e-6, 2e-3, 5e-2)                 # as LQG's filter expects it
@@ -79,10 +80,14 @@ MOVING = (
     Entry('lqg', 'lqg'),
     Entry('lqg, 500 Hz', 'lqg', period=2e-3),
     Entry('lqg, steps of the set-points', 'lqg', steps=True),
+    Entry('mpc, 200 Hz', 'mpc', {'strain_limit': STRAIN}, period=5e-3),
+    Entry('mpc, steps of the set-points, 200 Hz', 'mpc', {'strain_limit': STRAIN}, period=5e-3,
+          steps=True),
 )
 HOLDING = (Entry('pd', 'pd', PAPER), Entry('pid', 'pid', PAPER),
            Entry('computed_torque', 'computed_torque'), Entry('composite', 'composite'),
-           Entry('strain_feedback', 'strain_feedback'), Entry('lqr', 'lqr'), Entry('lqg', 'lqg'))
+           Entry('strain_feedback', 'strain_feedback'), Entry('lqr', 'lqr'), Entry('lqg', 'lqg'),
+           Entry('mpc, 200 Hz', 'mpc', {'strain_limit': STRAIN}, period=5e-3))
 TIP = {'tip_compensation': True, 'tip_frame': 'tool'}
 LOADED = (Entry('pd, plain', 'pd', PLAIN), Entry('pd, efforts compensated', 'pd', PAPER),
           Entry('pd, tip compensated', 'pd', {**PAPER, **TIP}),

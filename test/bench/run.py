@@ -24,6 +24,7 @@ import memory
 import ros_graph
 import study_capacity
 import symbolic
+import time_optimal
 import tip_tracking
 from report import Report
 
@@ -41,6 +42,7 @@ PARTS = {
     'symbolic': symbolic.measure,
     'controllers': lambda report: controllers.measure(report, RESULTS),
     'tip_tracking': lambda report: tip_tracking.measure(report, RESULTS),
+    'time_optimal': lambda report: time_optimal.measure(report, RESULTS),
     'any_robot': lambda report: any_robot.measure(report, RESULTS),
 }
 

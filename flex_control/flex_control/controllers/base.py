@@ -11,7 +11,7 @@
 """The base class of controllers: `update(time, period)`, `reset` and declared parameters."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,8 @@ class Controller:
     - `q`, `v` (n,), the measured state. A controller with `needs_elastic_state` reads its elastic
       part; the others read the joints only, and the elastic part may then be inaccurate;
     - `terms`, M, C, K, D, g, B at that state, if `needs_terms` (otherwise it may be None);
-    - `measurements`, the sensor readings, if `needs_measurements` (otherwise it may be None).
+    - `measurements`, the sensor readings, if `needs_measurements` (otherwise it may be None);
+    - `preview`, the reference at any time (s) to come as far as it is known now, or None.
 
     Drives may close loops of their own, far faster than the updates: drive_stiffness (position -
     q) + drive_damping (velocity - v) about the reference that is sent with each command. Their
@@ -72,6 +73,7 @@ class Controller:
         self.reference = Reference.at_rest(np.zeros(model.n_joints))
         self.terms: Terms | None = None
         self.measurements: Measurements | None = None
+        self.preview: Callable[[float], Reference] | None = None
         self.drive_stiffness = np.zeros(model.n_joints)
         self.drive_damping = np.zeros(model.n_joints)
         #: what thrusters on a base that floats have to give after an update: the link, and force
@@ -137,6 +139,15 @@ class Controller:
         """What the user should know of this controller on this robot, such as a vibration that it
         does not damp; empty: nothing. The control node logs it when the controller takes over."""
         return ''
+
+    def trouble(self) -> str:
+        """What the user should know of the last updates, such as a limit that could not be kept;
+        empty: nothing. The control node logs it, and has it in its diagnostics."""
+        return ''
+
+    def figures(self) -> dict[str, object]:
+        """What the controller has to say of its run so far, for the node's diagnostics."""
+        return {}
 
     def reset(self) -> None:
         """Forget the past: the robot was moved elsewhere, or time was set back."""

@@ -60,7 +60,7 @@ class LQG(LQR):
     def parameters_changed(self) -> None:
         super().parameters_changed()
         if not hasattr(self, 'estimator'):
-            check_bending(self.model, 'lqg')
+            check_bending(self.model, type(self).__name__.lower())
             self.estimator = FlexibleStateFilter(self.model)
             self._usual = self.estimator.noise
             self._acting: tuple[np.ndarray, Reference] | None = None

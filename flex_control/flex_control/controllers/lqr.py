@@ -105,7 +105,7 @@ class LQR(ScheduledGains):
             self._first = min(first_frequency(self.model), SLOWEST_STIFF)
             self._schedule()
             self._wanted = deflected_reference(self.model)
-            self._steps = SoftSteps(self.model)
+            self._steps = self.soft_steps()
             self._target = self.reference          # with its steps softened
             self._z, self._u = np.zeros((2, self.model.n_joints))
             self._fresh = True
@@ -113,6 +113,10 @@ class LQR(ScheduledGains):
         self._steps.duration = given['step_time']
         self._period = given['period'] or self._period
         self._stale = True
+
+    def soft_steps(self) -> SoftSteps:
+        """What makes the steps of the reference smooth."""
+        return SoftSteps(self.model)
 
     def _check_limits(self) -> None:
         kept, self._period = self._period, self.parameters['period'] or USUAL_PERIOD

@@ -33,7 +33,7 @@ class ScheduledGains(Controller):
     """A control law whose gains belong to a pose and a period of the updates.
 
     The first gains are designed at once (`first_design`), later ones at a pose a little ahead of
-    the motion (`design`), one piece after each update; they take over in BLEND_UPDATES updates.
+    the motion (`design`), in pieces after each update; then they take over little by little.
 
     A subclass has the parameters `period` (s, 0: as the updates come) and `pose_step` (rad or m,
     0: the first gains stay), calls `_schedule` once, sets `_wanted` (the deflected reference) and
@@ -61,6 +61,7 @@ class ScheduledGains(Controller):
     def _schedule(self) -> None:
         """Begin without gains."""
         self._period, self._others, self._took = 0.0, 0, TAKES
+        self._at_once, self._blend_updates = AT_ONCE, BLEND_UPDATES
         self._gains: LqrGains | None = None
         self._blend_from: LqrGains | None = None
         self._job: Job[tuple[RestModel, LqrGains]] | None = None
@@ -72,7 +73,7 @@ class ScheduledGains(Controller):
         self.adopt(rest)
         self._next, self._job, self._took = self._gains, None, TAKES
         self._designed_at = q[:self.model.n_joints].copy()
-        self._blended, self._stale = BLEND_UPDATES, False
+        self._blended, self._stale = self._blend_updates, False
 
     def ahead(self) -> None:
         """One piece of the design under way, or one step of the change to the last one."""
@@ -80,23 +81,24 @@ class ScheduledGains(Controller):
             return
         if self._job is not None:
             self._took += 1
-            if any(self._job.work() for _ in range(AT_ONCE)):
+            if any(self._job.work() for _ in range(self._at_once)):
                 assert self._job.result is not None
                 rest, self._next = self._job.result
                 self.adopt(rest)
                 self._job, self._blended = None, 0
                 self._blend_from = self._gains
-        elif self._blended < BLEND_UPDATES:
+        elif self._blended < self._blend_updates:
             self._blended += 1
             assert self._blend_from is not None
-            self._gains = (self._next if self._blended == BLEND_UPDATES else _mixed(
-                self._blend_from, self._next, self._blended / BLEND_UPDATES))
+            self._gains = (self._next if self._blended == self._blend_updates else _mixed(
+                self._blend_from, self._next, self._blended / self._blend_updates))
         elif self._stale or self._has_moved():
             # where the arm will be when these gains have half taken over
-            ahead = (self._took + BLEND_UPDATES / 2) * self._period
+            ahead = (self._took + self._blend_updates / 2) * self._period
             self._took = 0
             q = self._wanted.q.copy()
-            q[:self.model.n_joints] += ahead * self._target.velocity
+            q[:self.model.n_joints] += (ahead * self._target.velocity
+                                        + (self._place() - self._target.position))
             self._designed_at = q[:self.model.n_joints].copy()
             self._job, self._stale = Job(self.design(q)), False
 
@@ -107,9 +109,13 @@ class ScheduledGains(Controller):
         assert self._gains is not None
         return self._gains
 
+    def _place(self) -> np.ndarray:
+        """Joints (n_joints,) about which the next linear model is to be."""
+        return self._target.position
+
     def _has_moved(self) -> bool:
         step = self.parameters['pose_step']
-        moved = np.abs(self._target.position - self._designed_at).max(initial=0.0)
+        moved = np.abs(self._place() - self._designed_at).max(initial=0.0)
         return bool(0.0 < step < moved)
 
     def _watch(self, period: float) -> bool:

@@ -68,7 +68,9 @@ def fast_gains(model: Model, rest: RestModel, effort: np.ndarray, effort_time: f
     F = transposed.T.copy()
     G = F[:, states:].copy()
     change = np.diag((effort_time / effort)**2) / period
-    gain = yield from riccati(F, G, summed, summed[states:, states:] + change, summed[:, states:])
+    sampled = yield from riccati(F, G, summed, summed[states:, states:] + change,
+                                 summed[:, states:])
+    gain = sampled.gain
     projection, bending = fast.projection[:modes], modes - joints
     state = np.zeros((joints, 2 * n))
     state[:, :n] = gain[:, :bending] @ (fast.scale[joints:modes, None] * projection[joints:])

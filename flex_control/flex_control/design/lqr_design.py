@@ -26,7 +26,7 @@ from flex_control.design.gains import (
 from flex_control.design.gains import poses as usual_poses
 from flex_control.design.rank_tests import unreachable
 from flex_control.design.rest_model import RestModel, rest_model
-from flex_control.design.riccati import riccati
+from flex_control.design.riccati import Regulator, riccati
 from flex_control.design.sampling import exponential_and_gramian
 from flex_control.errors import ControlError
 from flex_control.incremental import Pieces, finish
@@ -57,12 +57,17 @@ class Weights:
 
 @dataclass(frozen=True)
 class LqrGains:
-    """u+ = u - state @ (dq, dv) - integral @ z - effort @ u,  dz/dt = error @ dq."""
+    """u+ = u - state @ (dq, dv) - integral @ z - effort @ u,  dz/dt = error @ dq.
+
+    sampled: the regulator whose gains they are, of x = (scaled modes below the highest, z, u) and
+    the change of u; None for a mixture of two designs.
+    """
 
     state: np.ndarray       # (n_joints, 2 n)
     integral: np.ndarray    # (n_joints, n_joints)
     effort: np.ndarray      # (n_joints, n_joints)
     error: np.ndarray       # (n_joints, n)
+    sampled: Regulator | None = None
 
 
 def tip_frames(model: Model) -> list[str]:
@@ -390,13 +395,14 @@ def lqr_gains(model: Model, rest: RestModel, weights: Weights, period: float) ->
     F = transposed.T.copy()
     G = F[:, -joints:].copy()
     change = np.diag((weights.effort_time / unit)**2) / period
-    gain = yield from riccati(F, G, summed, summed[-joints:, -joints:] + change,
-                              summed[:, -joints:])
+    sampled = yield from riccati(F, G, summed, summed[-joints:, -joints:] + change,
+                                 summed[:, -joints:])
+    gain = sampled.gain
     projection = rest.projection[:modes]
     state = np.hstack((gain[:, :modes] @ (rest.scale[:modes, None] * projection),
                        gain[:, modes:states] @ projection))
     integral = gain[:, states:-joints] if integrals else np.zeros((joints, joints))
-    found = LqrGains(state, integral, gain[:, -joints:], error)
+    found = LqrGains(state, integral, gain[:, -joints:], error, sampled)
     return found if joints == model.n_joints else _of_all_joints(model, places, found)
 
 

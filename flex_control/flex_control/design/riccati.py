@@ -11,6 +11,8 @@
 """Discrete algebraic Riccati equation by doubling."""
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from flex_control.errors import ControlError
@@ -20,9 +22,22 @@ MOST_DOUBLINGS = 40
 TOLERANCE = 1e-10
 
 
+class Regulator(NamedTuple):
+    """A sampled regulator u = -gain x + c of x+ = F x + G u, and what c costs.
+
+    F (k, k), G (k, m), gain (m, k). From x the sum of costs over all time is x'P x plus that of
+    c'weight c, with weight (m, m) = R + G'P G (completion of squares).
+    """
+
+    F: np.ndarray
+    G: np.ndarray
+    gain: np.ndarray
+    weight: np.ndarray
+
+
 def riccati(F: np.ndarray, G: np.ndarray, Q: np.ndarray, R: np.ndarray,
-            N: np.ndarray) -> Pieces[np.ndarray]:
-    """Gain K (inputs, k) of u = -K x that minimises the sum of x'Q x + u'R u + 2 x'N u; in pieces.
+            N: np.ndarray) -> Pieces[Regulator]:
+    """The regulator u = -K x that minimises the sum of x'Q x + u'R u + 2 x'N u; in pieces.
 
     x+ = F x + G u. The structure-preserving doubling algorithm (Chu, Fan, Lin and Wang 2004):
     after i steps it has looked 2^i periods ahead, and converges quadratically if (F, G) is
@@ -49,7 +64,8 @@ def riccati(F: np.ndarray, G: np.ndarray, Q: np.ndarray, R: np.ndarray,
             break
         yield
         if np.abs(change).max() <= TOLERANCE * np.abs(cost).max():
-            return np.linalg.solve(R + G.T @ cost @ G, G.T @ cost @ F + N.T)
+            weight = R + G.T @ cost @ G
+            return Regulator(F, G, np.linalg.solve(weight, G.T @ cost @ F + N.T), weight)
     raise ControlError(
         f'Riccati equation: no solution in {MOST_DOUBLINGS} doublings: a motion that does not '
         'decay is out of reach of the efforts or costs nothing; weigh it, or damp it')

@@ -40,6 +40,7 @@ SILENT = 1e-12       # singular value, relative, of what constraints leave no ro
 LARGEST = 1e6        # of scaled coordinates: energies of 1e12 J and forces of 1e6 N
 START_ENERGY = 1e-4  # J that every mode may have at the start
 START_JOINTS = 1e-2  # rad or m that joints may be off at the start
+START_SPEED = 1.0    # rad/s or m/s that joints in motion may be off there
 
 
 class FlexibleStateFilter:
@@ -123,12 +124,14 @@ class FlexibleStateFilter:
         if self._projection is not None:
             self._projection.begin(made.rest)
 
-    def begin(self, q: np.ndarray, rest: RestModel | None = None,
-              v: np.ndarray | None = None) -> None:
+    def begin(self, q: np.ndarray, rest: RestModel | None = None, v: np.ndarray | None = None,
+              moving: float = 0.0) -> None:
         """Start at the equilibrium q (n,) with the speed v (n,), or at rest; ControlError if a
         motion does not show.
 
-        rest: the linear model there, if it is known already.
+        rest: the linear model there, if it is known already. moving (J): energy that the lowest
+        mode may have where the robot may be in motion; higher ones have less, as what bends them
+        is the same. Joints may then have any usual speed.
         """
         if rest is None:
             rest = finish(rest_model(self.model, q, self.drive_stiffness, self.drive_damping))
@@ -136,9 +139,18 @@ class FlexibleStateFilter:
         refuse_unobservable(self.model, self._made, self.noise)
         n = self.model.n
         spread = np.zeros((2 * n + 3, 2 * n + 3))
-        spread[:2 * n, :2 * n] = START_ENERGY * np.eye(2 * n)
+        energy = np.full(n, START_ENERGY)
+        if moving:
+            rates = rest.scale
+            lowest = rates[min(self.model.n_joints, len(rates) - 1)]     # before: the joints
+            energy[:len(rates)] += moving * np.minimum((lowest / rates)**2, 1.0)
+        spread[:2 * n, :2 * n] = np.diag(np.tile(energy, 2))
         there = self._made.to_scaled[:n] @ np.vstack((self._made.follow, 0.0 * self._made.follow))
         spread[:n, :n] += START_JOINTS**2 * there @ there.T
+        if moving:
+            speeds = self._made.to_scaled[n:] @ np.vstack((0.0 * self._made.follow,
+                                                           self._made.follow))
+            spread[n:2 * n, n:2 * n] += START_SPEED**2 * speeds @ speeds.T
         spread[2 * n:, 2 * n:] = push_noise(self.model, self.noise)**2 * np.eye(3)
         if self._made.allowed is not None:
             spread = self._made.allowed @ spread @ self._made.allowed.T

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from flex_control.design.lqr_design import longest_reach, soft_force
 from flex_control.design.rest_model import rest_model
 from flex_control.errors import ControlError
 from flex_control.estimators.filter_model import (
@@ -32,10 +33,12 @@ from flex_dynamics import Model
 NANO = 10**9
 SHARE_TRUSTED = 0.1       # of the rate: up to there the filter trusts the modes
 JUMP = 0.05               # rad or m that a joint may be off its estimate: beyond, it begins anew
+GAP = 0.04                # s between readings that a held effort bridges: beyond, it begins anew
 POSE_STEP = 0.05          # rad or m of a joint after which the linear model is refreshed
 AT_ONCE = 2               # pieces of a new linear model in an update
-REPORTED_EFFORT = 10.0    # effort noise, over that of lqg, which knows what it has commanded
+REPORTED_EFFORT = 50.0    # effort noise, over that of lqg, which knows what it has commanded
 UNKNOWN_EFFORT = 1e3      # the same where no efforts are known: 0.3 of the soft force at the tip
+SWINGING = 1.0            # of the work of the soft force: energy of the lowest mode at the start
 NO_PUSH = 1e-3            # of the usual push, where nothing tells it from an effort
 
 
@@ -57,9 +60,10 @@ class Estimate:
 class StateObserver:
     """A `FlexibleStateFilter` with all that it needs beside a robot in someone else's hands.
 
-    It begins at the static deflection of the first joint positions, keeps to a grid of the given
-    period, refreshes its linear model as the robot moves, works with and without efforts, and
-    begins anew where readings contradict the model or time was set back.
+    It begins at the static deflection of the first joint positions, of a robot that may be in the
+    middle of a motion, keeps to a grid of the given period, refreshes its linear model as the
+    robot moves, works with and without efforts, and begins anew where readings contradict the
+    model, time was set back, or a gap is longer than a held effort bridges.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ class StateObserver:
         The robot, with its gauges and IMUs.
     noise : FilterNoise, optional
         Standard deviations of sensors and disturbances. Its `effort` is that of efforts that are
-        reported; default: ten times that of lqg, which knows what it has commanded.
+        reported; default: fifty times that of lqg, which knows what it has commanded.
     period : float
         Time (s) between two estimates.
 
@@ -90,6 +94,7 @@ class StateObserver:
         noise = noise or FilterNoise()
         trusted = min(noise.trusted, 2.0 * np.pi * SHARE_TRUSTED / period)
         self.model, self.period_ns = model, round(NANO * period)
+        self._most_steps = min(max(2, round(GAP / period)), MOST_MISSED)
         self._filter = FlexibleStateFilter(model, replace(noise, trusted=trusted), period)
         usual = np.asarray(self._filter.noise.effort, dtype=float)
         known = usual if noise.effort is not None else REPORTED_EFFORT * usual
@@ -102,6 +107,8 @@ class StateObserver:
         self._without = replace(self._with_effort, effort=np.maximum(known, unknown), push=push,
                                 acceleration=0.0)
         self._noise = self._without
+        # It begins beside a robot that may be anywhere in a motion.
+        self._swinging = SWINGING * soft_force(model) * 0.01 * float(longest_reach(model).max())
         self._job: Job[FilterModel] | None = None
         self._effort = np.zeros(model.n_joints)
         self._still = Reference.at_rest(self._effort)      # there are no drives in the filter
@@ -142,10 +149,11 @@ class StateObserver:
         positions of all joints are known. ControlError if readings contradict the model; the next
         update begins anew. Between readings call it with `Measurements()`: the covariance grows.
         """
-        if self.begun and (stamp_ns < self.stamp_ns or self._steps(stamp_ns) > MOST_MISSED):
+        blind = readings.joint_position is None
+        most = MOST_MISSED if blind else self._most_steps
+        if self.begun and (stamp_ns < self.stamp_ns or self._steps(stamp_ns) > most):
             self.reset()
             self.restarts += 1
-        blind = readings.joint_position is None
         if not blind:
             self._take_effort(effort)
         if not self.begun:
@@ -219,8 +227,10 @@ class StateObserver:
             return None
         self._filter.noise = self._noise
         try:
-            self._filter.begin(self.model.statics(position)[0])
-        except (ArithmeticError, ValueError) as error:
+            with np.errstate(all='ignore'):       # what is not finite is refused
+                self._filter.begin(self.model.statics(position)[0], moving=self._swinging)
+                self._filter.correct(readings, self._acting(blind=False), self._still)
+        except (ControlError, ArithmeticError, ValueError) as error:
             self.reset()
             raise ControlError(str(error)) from None
         self._modelled_at = np.array(position, dtype=float)

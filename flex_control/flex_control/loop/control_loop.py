@@ -173,7 +173,7 @@ class ControlLoop:
             if self._completes is not None:      # of its joints only the commanded ones count
                 self._completes.move_to(wanted, period)
                 wanted = self._completes.completed(wanted)
-            controller.reference = wanted
+            controller.reference, controller.preview = wanted, self.trajectory.sample
             efforts = np.asarray(controller.update(time, period), dtype=float)
             self._due = True
         except DynamicsError as error:

@@ -92,6 +92,7 @@ class Control(Node):
         self._commands = connection.commands([self._joints[at] for at in self._driven])
         self._thrusters = Thrusters(self)
         self._reports = Reports(self, self._joints, settings.report_period)
+        self._slowest = 0.0                    # s of wall time, that an update took
         self._state_input = connection.states()
         self.create_timer(WATCH, self._watch, clock=steady_clock())
         Diagnostics(self, model.robot.name, self._status)
@@ -206,7 +207,7 @@ class Control(Node):
     def _answer(self, state: State) -> None:
         if self._safe.why and self._safe.answers(state):
             return
-        loop = self.loop
+        loop, begin = self.loop, time.perf_counter()
         terms, measurements = self._inputs.take(loop.controller, state.stamp_ns)
         try:
             self._payload.apply(state.stamp_ns, loop.controller)
@@ -222,6 +223,9 @@ class Control(Node):
             self._thrusters.send(state.stamp_ns, *loop.controller.thrust)
         self._send(state, efforts, wanted.position, wanted.velocity)
         loop.work_ahead()
+        self._slowest = max(self._slowest, time.perf_counter() - begin)
+        if trouble := loop.controller.trouble():
+            self.get_logger().warning(trouble, throttle_duration_sec=1.0)
         self._motion.follow(state)
         self._reports.add(state, wanted, efforts)
 
@@ -278,6 +282,8 @@ class Control(Node):
             level, text = DiagnosticStatus.WARN, payload_problem
         elif self._last is None:
             text = 'waiting for a state'
+        elif trouble := self.loop.controller.trouble():
+            level, text = DiagnosticStatus.WARN, trouble
         elif silent > self._settings.state_timeout:      # in lockstep; else the fail-safe acts
             level, text = DiagnosticStatus.WARN, f'no state for {silent:.1f} s: time stands still'
         return level, text, {
@@ -288,6 +294,8 @@ class Control(Node):
             'trajectories refused': self._motion.refused,
             'times the fail-safe acted': self._safe.count,
             **payload,
+            'slowest update, ms': round(1e3 * self._slowest, 3),
+            **self.loop.controller.figures(),
         }
 
 

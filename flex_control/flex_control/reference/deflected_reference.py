@@ -37,12 +37,13 @@ class DeflectedReference:
     Solves  M a + C v + D v + K q + g = B tau  with the joints' wanted position, velocity and
     acceleration and elastic coordinates at rest. One factored slope serves all
     sweeps, and each update starts from the one before: in motion one sweep does. A motion that
-    would bend a link by half its length has no such deflection: the one before is kept.
+    would bend a link by half its length has no such deflection: the one before is kept. close: the
+    change of the deflection (m or rad) at which sweeps end.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, close: float = CLOSE) -> None:
         refuse_constraints(model, 'deflected reference')
-        self._model = model
+        self._model, self._close = model, close
         self.q, self.v = np.zeros(model.n), np.zeros(model.n)
         self._a = np.zeros(model.n)
         self.effort = np.zeros(model.n_joints)
@@ -91,12 +92,13 @@ class DeflectedReference:
                 self.q[joints:], self.effort, self._last = before, efforts, reference
                 self._settled = False
                 return
-            if np.abs(step[:-joints]).max(initial=0.0) < CLOSE:
+            if np.abs(step[:-joints]).max(initial=0.0) < self._close:
                 break
         resting = not (reference.velocity.any() or reference.acceleration.any())
         if not (jump or resting):
             self.v[joints:] = (self.q[joints:] - before) / period
-        self._settled = resting and bool(np.abs(step[:-joints]).max(initial=0.0) < CLOSE)
+        self._settled = resting and bool(np.abs(step[:-joints]).max(initial=0.0)
+                                              < self._close)
         self._last = reference
 
     def _take(self, reference: Reference, planned: Feedforward) -> None:

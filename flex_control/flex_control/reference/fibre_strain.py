@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from flex_control.design.limited_outputs import ROUND, STATIONS
 from flex_dynamics import Model
-
-STATIONS = 21        # sections along a beam, its ends included
-ROUND = ('circle', 'hollow_circle')
 
 
 class FibreStrain:

@@ -79,6 +79,20 @@ class SoftSteps:
         left = self._left()
         return Reference(*(reference.derivative(k) - left.derivative(k) for k in range(5)))
 
+    @property
+    def step(self) -> object:
+        """The step that is being taken, or None: another one is another object."""
+        return self._step
+
+    def ahead(self, reference: Reference, delay: float) -> Reference:
+        """The motion to follow `delay` (s) from now, if the reference then comes without a step.
+        """
+        after = self._since + delay
+        if self._step is None or after >= self._step.end:
+            return reference
+        left = self._step.sample(after)
+        return Reference(*(reference.derivative(k) - left.derivative(k) for k in range(5)))
+
     def _left(self) -> Reference:
         assert self._last is not None
         return (Reference.at_rest(np.zeros_like(self._last.position)) if self._step is None

@@ -75,7 +75,9 @@ class OrientationSpline:
 
         def jumps(inner: np.ndarray) -> np.ndarray:
             made = pieces(inner)
-            return _motion(made[:-1], 1.0, spans[:-1])[2] - _motion(made[1:], 0.0, spans[1:])[2]
+            before = _motion(made[:-1], 1.0, spans[:-1])[2]
+            off: np.ndarray = before - _motion(made[1:], 0.0, spans[1:])[2]
+            return off
 
         size = np.abs(mean).max(initial=1e-300) / self._spans.min()
         inner = _root_by_neighbours(jumps, guess, 1e-14 * size) if len(guess) else guess

@@ -8,7 +8,8 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""Triangles of a COLLADA file (.dae), placed by its visual scene; materials are ignored.
+"""Triangles of a COLLADA file (.dae), placed by its visual scene, with the diffuse colours of its
+materials; textures are ignored.
 
 The up axis is ignored too, as in RViz: the axes of the file are those of the link.
 """
@@ -30,6 +31,7 @@ from flex_description.visuals.mesh_limits import check_count
 FACES = ('triangles', 'polylist', 'polygons')
 ELEMENTS, NESTED = 500_000, 200      # limits of a file: number and depth
 INSTANCES, DEPTH = 100_000, 100      # limits of its scene: number and depth
+NO_COLOUR = (np.nan,) * 4
 WORD = re.compile(r'\S+')
 
 
@@ -57,8 +59,9 @@ class _Builder(ElementTree.TreeBuilder):
         return super().end(tag.rpartition('}')[2])
 
 
-def collada_triangles(data: bytes) -> Array:
-    """Triangles (f, 3, 3) in m; ValueError, KeyError or SyntaxError for other data."""
+def collada_mesh(data: bytes) -> tuple[Array, Array]:
+    """Triangles (f, 3, 3) in m and their colours (f, 4): red, green, blue, opacity, 0 to 1, NaN
+    where the file gives none. ValueError, KeyError or SyntaxError for other data."""
     parser = ElementTree.XMLParser(target=_Builder())
     parser.feed(data)
     return _Scene(parser.close()).triangles()
@@ -75,19 +78,22 @@ class _Scene:
         self._root = root
         self._nodes = {element.get('id'): element for element in root.iter('node')}
         self._geometries = {element.get('id'): element for element in root.iter('geometry')}
-        self._read: dict[str, Array] = {}                     # geometries, read on demand
+        # Geometries, read on demand: triangles, the number of each one's material, their names.
+        self._read: dict[str, tuple[Array, NDArray[Any], list[str]]] = {}
+        self._colours = _materials(root)
         self._moves: dict[ElementTree.Element, Array] = {}
         self._pieces: list[Array] = []
+        self._painted: list[Array] = []
         self._visited = self._count = 0
 
-    def triangles(self) -> Array:
+    def triangles(self) -> tuple[Array, Array]:
         unit = self._root.find('asset/unit')
         meter = float(unit.get('meter', '1')) if unit is not None else 1.0
         for scene in self._root.iter('visual_scene'):
             self._walk(scene, np.diag((meter, meter, meter, 1.0)), 0)
         if not self._pieces:
             raise ValueError('a scene without geometry')
-        return np.concatenate(self._pieces)
+        return np.concatenate(self._pieces), np.concatenate(self._painted)
 
     def _walk(self, node: ElementTree.Element, pose: Array, depth: int) -> None:
         if depth > DEPTH:
@@ -99,7 +105,7 @@ class _Scene:
             if part.tag in MOVES:
                 pose = pose @ self._move(part)
             elif part.tag == 'instance_geometry':
-                self._place(part.get('url', '')[1:], pose)
+                self._place(part, pose)
             elif part.tag == 'instance_node':
                 self._walk(_found(self._nodes, part.get('url', '')[1:], 'node'), pose, depth + 1)
             elif part.tag == 'node':
@@ -114,13 +120,38 @@ class _Scene:
             self._moves[part] = read(values)
         return self._moves[part]
 
-    def _place(self, name: str, pose: Array) -> None:
+    def _place(self, instance: ElementTree.Element, pose: Array) -> None:
+        name = instance.get('url', '')[1:]
         if name not in self._read:
             self._read[name] = _geometry(_found(self._geometries, name, 'geometry'))
-        triangles = self._read[name]
+        triangles, materials, symbols = self._read[name]
         self._count += len(triangles)
         check_count(self._count)
         self._pieces.append(triangles @ pose[:3, :3].T + pose[:3, 3])
+        bound = {part.get('symbol', ''): part.get('target', '')[1:]
+                 for part in instance.iter('instance_material')}
+        # The last row is that of triangles without a material.
+        colours = [self._colours.get(bound.get(symbol, symbol), NO_COLOUR) for symbol in symbols]
+        self._painted.append(np.array([*colours, NO_COLOUR])[materials])
+
+
+def _materials(root: ElementTree.Element) -> dict[str, tuple[float, ...]]:
+    """Diffuse colours by the id of their material; materials with a texture have none."""
+    effects: dict[str, tuple[float, ...]] = {}
+    for effect in root.iter('effect'):
+        colour = next(effect.iter('diffuse'), None)
+        found = colour.find('color') if colour is not None else None
+        values = _numbers(found.text, float) if found is not None else np.zeros(0)
+        if len(values) in (3, 4) and (np.abs(values) <= 1e3).all():
+            red, green, blue, *_ = np.clip(values, 0.0, 1.0).tolist()
+            effects[effect.get('id', '')] = (red, green, blue, 1.0)
+    colours: dict[str, tuple[float, ...]] = {}
+    for material in root.iter('material'):
+        instance = material.find('instance_effect')
+        name = instance.get('url', '')[1:] if instance is not None else ''
+        if name in effects:
+            colours[material.get('id', '')] = effects[name]
+    return colours
 
 
 def _found(elements: dict[str | None, ElementTree.Element], name: str,
@@ -157,8 +188,9 @@ MOVES: dict[str, tuple[int, Callable[[Array], Array]]] = {
     'rotate': (4, _rotate), 'scale': (3, lambda values: np.diag((*values, 1.0)))}
 
 
-def _geometry(geometry: ElementTree.Element) -> Array:
-    """Triangles (f, 3, 3) of one <geometry>, in its own frame."""
+def _geometry(geometry: ElementTree.Element) -> tuple[Array, NDArray[Any], list[str]]:
+    """Triangles (f, 3, 3) of one <geometry>, in its own frame, the numbers (f,) of their materials
+    (-1: none), and the names of these."""
     arrays = {source.get('id'): found for source in geometry.iter('source')
               if (found := source.find('float_array')) is not None}
     sources = {element.get('id'): part.get('source', '')[1:]
@@ -166,6 +198,7 @@ def _geometry(geometry: ElementTree.Element) -> Array:
                if part.get('semantic') == 'POSITION'}
     read: dict[str, Array] = {}
     pieces, count = [np.zeros((0, 3, 3))], 0
+    materials, symbols = [np.zeros(0, dtype=int)], dict[str, int]()
     for faces in (element for tag in FACES for element in geometry.iter(tag)):
         inputs = {part.get('semantic'): part for part in faces.findall('input')}
         if 'VERTEX' not in inputs:
@@ -185,7 +218,10 @@ def _geometry(geometry: ElementTree.Element) -> Array:
         count += len(corners)
         check_count(count)
         pieces.append(read[name][corners])
-    return np.concatenate(pieces)
+        symbol = faces.get('material')
+        number = -1 if symbol is None else symbols.setdefault(symbol, len(symbols))
+        materials.append(np.full(len(corners), number))
+    return np.concatenate(pieces), np.concatenate(materials), list(symbols)
 
 
 def _corners(faces: ElementTree.Element, lists: list[NDArray[Any]]) -> NDArray[Any]:

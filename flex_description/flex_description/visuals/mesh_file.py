@@ -19,13 +19,14 @@ import io
 import re
 import stat
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from flex_description.errors import one_line
 from flex_description.math import Array
-from flex_description.visuals.mesh_collada import collada_triangles
+from flex_description.visuals.mesh_collada import collada_mesh
 from flex_description.visuals.mesh_limits import (
     LARGEST_FILE,
     LARGEST_MESH,
@@ -42,14 +43,21 @@ VERTEX = re.compile(rb'\bvertex\s+(\S+)\s+(\S+)\s+(\S+)')
 
 def load_mesh(path: Path) -> Array:
     """Triangles (f, 3, 3) in the frame and unit of the file (COLLADA: in m, z up, as in RViz)."""
-    readers = {'.stl': _stl, '.obj': _obj, '.dae': collada_triangles}
+    return load_coloured_mesh(path)[0]
+
+
+def load_coloured_mesh(path: Path) -> tuple[Array, Array]:
+    """Triangles (f, 3, 3), and their colours (f, 4): red, green, blue, opacity, 0 to 1, NaN where
+    the file has none. Only COLLADA files have colours of their own."""
+    readers: dict[str, Callable[[bytes], tuple[Array, Array]]] = {
+        '.stl': _without_colours(_stl), '.obj': _without_colours(_obj), '.dae': collada_mesh}
     reader = readers.get(path.suffix.lower())
     name = one_line(str(path), 300)
     if reader is None:
         raise MeshError(f'{name}: expected a mesh in a file .stl, .obj or .dae')
     try:
         with np.errstate(all='ignore'):      # overflows are detected below
-            triangles = reader(_read(path))
+            triangles, colours = reader(_read(path))
     except OSError as error:
         raise MeshError(f'{name}: expected a readable file, found: {error.strerror}') from None
     except WRONG_DATA as error:
@@ -61,7 +69,14 @@ def load_mesh(path: Path) -> Array:
     if not (np.abs(triangles) <= LARGEST_NUMBER).all():      # false for NaN, too
         raise MeshError(f'{name}: expected finite coordinates up to {LARGEST_NUMBER:g}, found '
                         'others')
-    return triangles
+    return triangles, colours
+
+
+def _without_colours(read: Callable[[bytes], Array]) -> Callable[[bytes], tuple[Array, Array]]:
+    def reader(data: bytes) -> tuple[Array, Array]:
+        triangles = read(data)
+        return triangles, np.full((len(triangles), 4), np.nan)
+    return reader
 
 
 def _read(path: Path) -> bytes:

@@ -21,12 +21,13 @@ import numpy as np
 from flex_description.errors import one_line
 from flex_description.math import Array, pose, rotation_from_quaternion, rotation_from_rpy
 from flex_description.robot import Robot
-from flex_description.visuals.mesh_file import load_mesh
+from flex_description.visuals.mesh_file import load_coloured_mesh
 from flex_description.visuals.mesh_limits import check_size
 from flex_description.visuals.mesh_path import mesh_path
 
 Colour = tuple[float, float, float, float]      # red, green, blue, opacity, 0 to 1
 GREY: Colour = (0.45, 0.47, 0.50, 1.0)
+MOST_COLOURS = 16           # of a mesh file; more of them are rounded to 28
 AROUND, ALONG = 24, 12      # edges of a circle; rings of a sphere from pole to pole
 
 
@@ -110,16 +111,41 @@ def _origin(element: ElementTree.Element) -> Array:
 def visual_corners(visual: Visual, robot: Robot) -> Array:
     """Corners (3 f, 3), m, of the triangles of a visual in its own frame; MeshError if it cannot
     be drawn."""
+    return _read_corners(visual, robot)[0]
+
+
+def coloured_corners(visual: Visual, robot: Robot) -> list[tuple[Array, Colour]]:
+    """The same, by colour. A mesh whose link has no colour in the URDF has those of its file, as
+    in RViz."""
+    corners, colours = _read_corners(visual, robot)
+    if visual.kind != 'mesh' or visual.colour != GREY:
+        return [(corners, visual.colour)]
+    triangles = corners.reshape(-1, 3, 3)
+    painted = np.nan_to_num(colours, nan=-1.0)
+    known, which = np.unique(painted, axis=0, return_inverse=True)
+    if len(known) > MOST_COLOURS:      # each is a piece of its own to those who draw
+        known, which = np.unique(np.rint(2.0 * painted) / 2.0, axis=0, return_inverse=True)
+    pieces: list[tuple[Array, Colour]] = []
+    for at, row in enumerate(known):
+        red, green, blue, opacity = map(float, row)
+        colour = GREY if opacity < 0.0 else (red, green, blue, opacity)
+        pieces.append((triangles[which.ravel() == at].reshape(-1, 3), colour))
+    return pieces
+
+
+def _read_corners(visual: Visual, robot: Robot) -> tuple[Array, Array]:
+    """Corners (3 f, 3), m, and colours (f, 4), NaN: none."""
     if visual.kind != 'mesh':
         corners = (capsule(0.5 * float(visual.size[0]), float(visual.size[2]))
                    if visual.kind == 'capsule'
                    else solid(visual.kind) * visual.size)
         check_size(corners, visual.kind)
-        return corners
+        return corners, np.full((len(corners) // 3, 4), np.nan)
     path = mesh_path(visual.mesh, robot)
-    corners = (load_mesh(path) * visual.size).reshape(-1, 3)
+    triangles, colours = load_coloured_mesh(path)
+    corners = (triangles * visual.size).reshape(-1, 3)
     check_size(corners, one_line(str(path), 300))
-    return corners
+    return corners, colours
 
 
 @lru_cache

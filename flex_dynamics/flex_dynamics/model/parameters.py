@@ -41,7 +41,7 @@ import numpy as np
 from flex_description import FlexibleLink, Joint, Link, Robot, ScaledProperties
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array
-from flex_dynamics.build.assemble import AttachedPayload
+from flex_dynamics.build.assemble import ORDERS, AttachedPayload
 from flex_dynamics.errors import DynamicsError
 from flex_dynamics.model.composition import recomposed, reloaded
 from flex_dynamics.model.model import MODEL_ADVICE, Model
@@ -207,7 +207,7 @@ def _changed_link(link: Link, values: Mapping[str, float],
     for key in [key for key in beams if key[0] == link.name]:
         if scaled.mass != 1.0:
             del beams[key]          # its integrals have the mass in them
-        else:
+        elif key[1] in ORDERS:      # others are of the shapes and the mass alone
             fields, packed, stiffness = beams[key]
             beams[key] = fields, packed, _scaled_stiffness(stiffness, flexible, scaled)
     return replace(link, flexible=flexible)

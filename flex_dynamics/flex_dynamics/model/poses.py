@@ -17,6 +17,7 @@ import numpy as np
 
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
+from flex_dynamics.kernels.tree.frame_paths import frame_paths
 from flex_dynamics.kernels.tree.frames import node_poses
 from flex_dynamics.model.model import MODEL_ADVICE, Model
 
@@ -35,6 +36,7 @@ class Poses:
         carriers = [self._model.carrier(*place) for place in wanted]
         self._nodes = np.array([node for node, _ in carriers], dtype=int)
         self._offsets = np.array([offset for _, offset in carriers]).reshape(-1, 4, 4)
+        self._places = np.ascontiguousarray(self._offsets[:, :3, 3])
         self._data = self._model.create_data()
         nodes = len(self._model.assembly.tree.nodes)
         self._R, self._p = np.zeros((nodes + 1, 3, 3)), np.zeros((nodes + 1, 3))
@@ -51,3 +53,10 @@ class Poses:
         poses[:, :3, 3] += self._p[self._nodes]
         poses[:, 3, 3] = 1.0
         return poses
+
+    def paths(self, q: Array) -> Array:
+        """Positions (states, places, 3), m, along q (states, n), which has been checked."""
+        out = np.empty((len(q), len(self._nodes), 3))
+        frame_paths(*self._model.assembly.arrays, self._data.work, np.ascontiguousarray(q),
+                    self._still, self._nodes, self._places, self._R, self._p, out)
+        return out

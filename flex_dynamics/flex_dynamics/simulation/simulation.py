@@ -328,14 +328,16 @@ class Simulation:
 
 def amplitude_limits(model: Model) -> Array:
     """Amplitudes (n,) at which a mode bends its beam by ten times its length; else infinite."""
-    limits = np.full(model.n, np.inf)
+    limits, known = np.full(model.n, np.inf), model.assembly.beams
     for link in model.robot.links:
         if link.flexible is None:
             continue
-        x = np.linspace(0.0, link.flexible.length, 21)
-        for group, shapes in (('bend_y', link.flexible.bend_y), ('bend_z', link.flexible.bend_z)):
-            first = getattr(model.coordinates.links[link.name], group).start
-            for k, shape in enumerate(shapes(x)):
-                largest = max(float(np.abs(shape).max()), 1e-9)
-                limits[first + k] = 10.0 * link.flexible.length / largest
+        key = link.name, 'amplitude limits'      # of shapes, which models of one robot share
+        if key not in known:
+            x = np.linspace(0.0, link.flexible.length, 21)
+            known[key] = [10.0 * link.flexible.length / max(float(np.abs(shape).max()), 1e-9)
+                          for shapes in (link.flexible.bend_y, link.flexible.bend_z)
+                          for shape in shapes(x)]
+        first = model.coordinates.links[link.name].bend_y.start
+        limits[first:first + len(known[key])] = known[key]
     return limits

@@ -25,6 +25,7 @@ from flex_identification.online.payload_motion import PayloadNoise, effort_biase
 NANO = 10**9
 MOST_MISSED = 20          # periods without joint states that are predicted over
 JUMP = 0.1                # rad or m that a joint may be off its estimate
+LEAST_GRAVITY = 1.0       # m/s2; accelerations alone were measured to mislead
 SURE = 3.0                # standard deviations of mass above zero at which there is a payload
 HIDDEN = 0.5              # of the prior deviation: above it the data say nothing of a direction
 AXES = 'xyz'
@@ -133,6 +134,10 @@ class PayloadEstimator:
         if len(driven_places(model)) < model.n_joints:
             raise IdentificationError(f'{model.robot.name}: expected joints with motors only, '
                                       'found a floating or planar base, whose efforts are unknown')
+        if np.linalg.norm(model.gravity) < LEAST_GRAVITY:
+            raise IdentificationError(f'{model.robot.name}: expected gravity of at least '
+                                      f'{LEAST_GRAVITY:g} m/s2 to weigh with, found '
+                                      f'{np.linalg.norm(model.gravity):.3g}')
         model.pose(np.zeros(model.n), frame)       # DynamicsError if there is no such frame
 
     def reset(self) -> None:

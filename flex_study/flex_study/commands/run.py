@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         study = read_study(given.study)
         folder = given.output or Path('results', 'studies', study.name)
         if given.dry_run:
-            print(estimate(study).text(given.workers or len(os.sched_getaffinity(0))))
+            print(estimate(study, _say).text(given.workers or len(os.sched_getaffinity(0))))
             return 0
         if given.only is not None:
             return _repeat(study, folder, given.only)
@@ -68,6 +68,10 @@ def main(arguments: list[str] | None = None) -> int:
         print('\nrun: stopped; the results so far are kept, and the same command goes on from '
               'there', file=sys.stderr)
         return 130
+
+
+def _say(text: str) -> None:
+    print(f'run: {text}', file=sys.stderr, flush=True)
 
 
 def _run(study: Study, folder: Path, given: argparse.Namespace) -> int:

@@ -22,6 +22,9 @@ class History:
         self._rows = np.zeros((int(span * rate) + 2, 1 + width))
         self._count = 0
 
+    def clear(self) -> None:
+        self._count = 0
+
     def add(self, time: float, values: np.ndarray) -> bool:
         """Add a row at `time` (s), unless the last one is too recent; clear the history if the
         clock was set back."""

@@ -12,8 +12,8 @@
 
 A browser applies a new pose in its next frame, but new vertices one frame later. A tool that moves
 by its pose would be ahead of the beam that carries it by the motion of one frame, which would look
-like deflection. Therefore pieces are moved by their vertices, as bent surfaces are, unless they
-have too many.
+like deflection. Therefore pieces are moved by their vertices, as bent surfaces are; meshes are
+simplified first, so that these are few.
 """
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from flex_description.math import quaternion_from_rotation
 from flex_viz.geometry.frames import transform_points
-
-MANY = 3000      # triangles; sending more of them thirty times a second costs too much
+from flex_viz.geometry.simplify import indexed
 
 
 class RigidPieces:
@@ -33,33 +31,40 @@ class RigidPieces:
 
     def __init__(self, scene: Any, name: str, pieces: Sequence[np.ndarray],
                  **material: Any) -> None:
-        self._pieces = pieces
+        self._pieces: list[np.ndarray] = []
+        faces, offset = [np.zeros((0, 3), dtype=int)], 0
+        for piece in pieces:
+            served, own = indexed(piece.reshape(-1, 3, 3))
+            self._pieces.append(piece.reshape(-1, 3)[served])
+            faces.append(own + offset)
+            offset += len(served)
+        self.faces = np.concatenate(faces)
         self._poses: np.ndarray | None = None
-        self._whole = sum(map(len, pieces)) <= 3 * MANY
-        parts = [np.concatenate(pieces)] if self._whole else pieces
-        self._meshes = [scene.add_mesh_simple(
-            f'{name}/{at}', part.astype(np.float32),
-            np.arange(len(part), dtype=np.uint32).reshape(-1, 3), side='double', visible=False,
-            **material) for at, part in enumerate(parts)]
+        self._vertices = np.concatenate([np.zeros((0, 3)), *self._pieces])
+        self._mesh = scene.add_mesh_simple(
+            name, self._vertices.astype(np.float32), self.faces.astype(np.uint32), side='double',
+            visible=False, cast_shadow=False, receive_shadow=False, **material)
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """All vertices (p, 3), m, that `faces` (f, 3) refers to, as shown last."""
+        return self._vertices
 
     def show(self, poses: Sequence[np.ndarray]) -> None:
         """Show every piece at its pose (4, 4)."""
         now = np.array(poses)
         if self._poses is not None and np.array_equal(now, self._poses):
             return                        # nothing to send to the browsers
+        self._vertices = np.concatenate([
+            transform_points(piece, pose) for piece, pose in zip(self._pieces, now, strict=True)])
+        self._mesh.vertices = self._vertices.astype(np.float32)
         if self._poses is None:
-            for mesh in self._meshes:
-                mesh.visible = True
+            self._mesh.visible = True
         self._poses = now
-        if self._whole:
-            corners = [transform_points(piece, pose) for piece, pose in zip(self._pieces, now)]
-            self._meshes[0].vertices = np.concatenate(corners).astype(np.float32)
-            return
-        for mesh, pose in zip(self._meshes, now):
-            x, y, z, w = quaternion_from_rotation(pose[:3, :3])
-            mesh.position, mesh.wxyz = pose[:3, 3], (w, x, y, z)
 
     def hide(self) -> None:
-        for mesh in self._meshes:
-            mesh.visible = False
+        self._mesh.visible = False
         self._poses = None
+
+    def remove(self) -> None:
+        self._mesh.remove()

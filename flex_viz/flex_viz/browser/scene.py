@@ -8,11 +8,7 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""The deflected robot in a viser scene, without ROS.
-
-A mesh of viser has one colour. Therefore the triangles of all flexible links are sorted into one
-mesh for each shade.
-"""
+"""The deflected robot in a viser scene, without ROS."""
 from __future__ import annotations
 
 from collections import defaultdict
@@ -22,22 +18,26 @@ import numpy as np
 import viser
 
 from flex_description.visuals.mesh_limits import LARGEST_ROBOT, MeshError
-from flex_description.visuals.shapes import Visual, visual_corners
+from flex_description.visuals.shapes import Visual, coloured_corners, visual_corners
 from flex_dynamics import Model
 from flex_viz.browser.rigid_pieces import RigidPieces
+from flex_viz.browser.stage import Stage
+from flex_viz.browser.surface import Surface
 from flex_viz.geometry.bent_robot import BentRobot, RobotShape
-from flex_viz.geometry.colours import ColourRange, rgb, rounded_up
+from flex_viz.geometry.colours import ColourRange
 from flex_viz.geometry.constraint_marks import REACTION, ConstraintMarks, ReactionForce
-from flex_viz.geometry.coordinates import scaled, tip_frame
+from flex_viz.geometry.coordinates import flexible_links, scaled, tip_frame
+from flex_viz.geometry.simplify import simplified
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow
 from flex_viz.shown_text import plain
 
-SHADES = 9
-GREY, GHOST, PATH = (77, 79, 83), (170, 170, 170), (240, 150, 25)
-FLOOR = (190, 190, 190)
-FIELD_OF_VIEW = 0.9      # rad, vertical
-EMPTY = np.zeros((3, 3), dtype=np.float32)
+# viser sends at most 128 messages at once; a frame, with three for each shade, must be one of
+# them, or a browser draws half of it.
+SHADES = 21
+# Triangles that are sent and drawn: of all flexible links that are meshes, and of all rigid ones.
+MOST_BENT, MOST_RIGID, FEWEST = 6_000, 6_000, 40
+GREY, GHOST, PATH = (77, 79, 83), (120, 128, 140), (240, 150, 25)
 PATH_SPAN, PATH_GAP = 5.0, 0.05      # s: length of the tip path, time between points
 
 
@@ -46,38 +46,26 @@ class Scene:
 
     Options: `coloured_by`, `exaggeration`, `ghost` (straight links), `path` (tip path),
     `strength` (the colour scale ends at the largest recent value divided by this), `constraints`
-    (loops, wheels, supports) and `reactions` (their forces).
+    (loops, wheels, supports), `reactions` (their forces) and `shadow`.
     """
 
     def __init__(self, server: viser.ViserServer, model: Model, tip: str = '') -> None:
-        self.model, self._server, self._scene = model, server, server.scene
-        self.robot = BentRobot(model)
+        self.model, self._scene = model, server.scene
+        self.robot = BentRobot(model, MOST_BENT // max(len(flexible_links(model)), 3))
         self.tip = tip or tip_frame(model)
         self.exaggeration, self.ghost, self.path = 1.0, True, True
         self.coloured_by, self.strength = 'strain', 1.0
-        self.constraints = self.reactions = True
+        self.constraints = self.reactions = self.shadow = True
         self._reach = reach = self.robot.reach()
-        self._scene.set_up_direction('+z')
-        # Lines instead of viser's grid, which is a shaded plane: without a graphics card it takes
-        # a fifth of the time of a frame.
-        self._scene.add_line_segments('/floor', _floor(reach), FLOOR, thickness=1.0,
-                                      thickness_units='screen')
-        # The default light makes all colours pale; this one keeps the strain visible.
-        self._scene.configure_environment_map(None)
-        self._scene.configure_default_lights(False)
-        self._scene.add_light_ambient('/light/ambient', intensity=2.2)
-        self._scene.add_light_directional('/light/sun', intensity=1.5,
-                                          position=(0.5 * reach, -reach, 2.0 * reach))
-        self._camera_set = False
-        self._aim_camera(np.array([0.2 * reach, 0.0, 0.3 * reach]), 0.6 * reach)
-        faces = np.arange(3).reshape(1, 3)
-        self._bent = [self._scene.add_mesh_simple(f'/bent/{at}', EMPTY, faces, side='double',
-                                                  visible=False) for at in range(SHADES)]
+        self.stage = Stage(server, reach)
+        self._framed = False
+        self._surface = Surface(self._scene, '/bent', self.robot, SHADES)
         self._straight = RigidPieces(
             self._scene, '/straight', [skin.straight() for skin in self.robot.skins.values()],
-            color=GHOST, opacity=0.35, cast_shadow=False,
-            receive_shadow=False) if self.robot.skins else None
+            color=GHOST, opacity=0.3) if self.robot.skins else None
         self._rigid = self._add_rigid()
+        self._shadow_faces = self._join_faces()
+        self._shadowed = False
         self.marks = ConstraintMarks(model)
         self._pieces = self._add_marks()
         line = np.zeros((1, 2, 3), dtype=np.float32)
@@ -98,36 +86,36 @@ class Scene:
         self._labels: dict[str, viser.LabelHandle] = {}      # by frame
         self._reaction_labels: dict[str, viser.LabelHandle] = {}      # by constraint
 
-    def _aim_camera(self, centre: np.ndarray, radius: float) -> None:
-        """Point the initial camera of new browsers at a sphere about `centre` (3,), m."""
-        camera = self._server.initial_camera
-        camera.fov = FIELD_OF_VIEW
-        camera.look_at = tuple(centre)
-        direction = np.array([0.45, -0.8, 0.35])
-        distance = radius / np.sin(FIELD_OF_VIEW / 2.0)
-        camera.position = tuple(centre + distance * direction / np.linalg.norm(direction))
-
     def _add_rigid(self) -> list[tuple[list[tuple[str, Visual]], RigidPieces]]:
         """Add the visuals of rigid links, those of one colour together."""
-        groups: dict[tuple, list[tuple[str, Visual, np.ndarray]]] = defaultdict(list)
+        found: list[tuple[str, Visual, np.ndarray, tuple]] = []
         left = LARGEST_ROBOT
         for link, visuals in self.robot.visuals.items():
             for visual in visuals:
                 try:
-                    corners = visual_corners(visual, self.model.robot)
-                    if len(corners) // 3 > left:
+                    pieces = coloured_corners(visual, self.model.robot)
+                    count = sum(len(corners) for corners, _ in pieces) // 3
+                    if count > left:
                         raise MeshError(f'all meshes: expected {LARGEST_ROBOT} triangles at most, '
                                         'found more')
                 except MeshError as error:
                     self.robot.problems.append(f'a visual of link {plain(link)} is not drawn: '
                                                f'{error}')
                     continue
-                left -= len(corners) // 3
-                groups[visual.colour].append((link, visual, corners))
+                left -= count
+                found += [(link, visual, corners, colour) for corners, colour in pieces]
+        total = sum(len(corners) for *_, corners, _ in found) // 3
+        share = min(1.0, MOST_RIGID / max(total, 1))
+        groups: dict[tuple, list[tuple[str, Visual, np.ndarray]]] = defaultdict(list)
+        for link, visual, corners, colour in found:
+            most = max(int(share * len(corners) / 3), FEWEST)
+            if visual.kind == 'mesh':
+                corners = simplified(corners.reshape(-1, 3, 3), most).reshape(-1, 3)
+            groups[colour].append((link, visual, corners))
         return [([(link, visual) for link, visual, _ in group], RigidPieces(
             self._scene, f'/rigid/{at}', [corners for *_, corners in group],
-            color=np.array(colour[:3]), opacity=colour[3] if colour[3] < 1.0 else None,
-            flat_shading=True)) for at, (colour, group) in enumerate(groups.items())]
+            color=np.array(colour[:3]), opacity=colour[3] if colour[3] < 1.0 else None))
+            for at, (colour, group) in enumerate(groups.items())]
 
     def _add_marks(self) -> list[tuple[list[int], RigidPieces]]:
         """Add the shapes of the constraints, those of one colour together."""
@@ -137,8 +125,16 @@ class Scene:
         return [(places, RigidPieces(
             self._scene, f'/constraints/{at}',
             [visual_corners(self.marks.visuals[place], self.model.robot) for place in places],
-            color=np.array(colour[:3]), flat_shading=True))
+            color=np.array(colour[:3])))
             for at, (colour, places) in enumerate(groups.items())]
+
+    def _join_faces(self) -> np.ndarray:
+        """Faces (f, 3) of all that casts a shadow, whose vertices follow each other."""
+        faces, offset = [self._surface.faces], int(self._surface.faces.max(initial=-1)) + 1
+        for _, pieces in self._rigid:
+            faces.append(pieces.faces + offset)
+            offset += len(pieces.vertices)
+        return np.concatenate(faces)
 
     def reset_history(self) -> None:
         """Clear the tip path and the range of the colours."""
@@ -151,11 +147,18 @@ class Scene:
         """Draw the state q (n,) at `time` (s), with the wrenches and reactions that act."""
         drawn = scaled(self.model, q, self.exaggeration)
         bent = self.robot.at(drawn)
-        self._show_surface(time, q, bent)
+        surface = self._show_surface(time, q, bent)
         for visuals, pieces in self._rigid:
             pieces.show([bent.poses[link] @ visual.pose for link, visual in visuals])
+        if self.shadow:
+            self.stage.show_shadow(np.concatenate(
+                [surface, *(pieces.vertices for _, pieces in self._rigid)]), self._shadow_faces)
+        elif self._shadowed:
+            self.stage.show_shadow(surface[:0], self._shadow_faces[:0])
+        self._shadowed = self.shadow
         if self._straight is not None:
-            if self.ghost:
+            # Drawn as they are, bent links would be inside of their straight ones, and flicker.
+            if self.ghost and self.exaggeration != 0.0:
                 self._straight.show(list(self.robot.straight(q).values()))
             else:
                 self._straight.hide()
@@ -165,41 +168,34 @@ class Scene:
         self._show_path(time, drawn)
         self._show_wrenches(drawn, wrenches)
         self._show_constraints(drawn, reactions)
-        if not self._camera_set:
-            self._camera_set = True
-            boxes = [(bent.poses[link] @ visual.pose)[:3, 3] + 0.5 * np.outer((-1, 1), visual.size)
-                     for link, visuals in self.robot.visuals.items() for visual in visuals
-                     if visual.kind != 'mesh']
-            points = np.concatenate([pose[None, :3, 3] for pose in bent.poses.values()]
-                                    + boxes + list(bent.vertices.values()))
-            low, high = points.min(axis=0), points.max(axis=0)
-            # The robot will move: at least half its reach is visible.
-            self._aim_camera((low + high) / 2.0, max(0.5 * self._reach,
-                                               0.55 * float(np.linalg.norm(high - low))))
+        if not self._framed:
+            self._framed = True
+            self._frame(bent, surface)
 
-    def _show_surface(self, time: float, q: np.ndarray, bent: RobotShape) -> None:
+    def _frame(self, bent: RobotShape, surface: np.ndarray) -> None:
+        """Let the views show the whole robot."""
+        points = np.concatenate([
+            surface, *(pieces.vertices for _, pieces in self._rigid),
+            *(pose[None, :3, 3] for pose in bent.poses.values())])
+        low, high = points.min(axis=0), points.max(axis=0)
+        # The robot will move: at least a part of its reach is visible.
+        self.stage.aim((low + high) / 2.0, max(0.42 * self._reach,
+                                               0.48 * float(np.linalg.norm(high - low))))
+
+    def tip_place(self, q: np.ndarray) -> np.ndarray:
+        """Where the tip is drawn at the state q (n,): (3,), m."""
+        place: np.ndarray = self.model.pose(scaled(self.model, q, self.exaggeration),
+                                            self.tip)[:3, 3]
+        return place
+
+    def _show_surface(self, time: float, q: np.ndarray, bent: RobotShape) -> np.ndarray:
         values = self.robot.values(q, self.coloured_by)
         largest = max((float(np.abs(some).max()) for some in values.values()), default=0.0)
         self.top = self._ranges[self.coloured_by].top(largest, time) / self.strength
-        corners, means = [np.zeros((0, 3, 3))], [np.zeros(0)]
-        for name, skin in self.robot.skins.items():
-            corners.append(bent.vertices[name][skin.faces])
-            means.append(values[name][skin.faces].mean(axis=1))
-        triangles, value = np.concatenate(corners), np.concatenate(means)
-        low = -self.top if self.coloured_by == 'strain' else 0.0
-        levels = np.linspace(low, self.top, SHADES)
-        share = (value - low) / (self.top - low)
-        shade = np.clip(np.rint(share * (SHADES - 1)), 0, SHADES - 1).astype(int)
-        colours = np.rint(255.0 * rgb(levels, self.top, self.coloured_by)).astype(int)
-        for at, mesh in enumerate(self._bent):
-            mine = triangles[shade == at].reshape(-1, 3)
-            mesh.visible = bool(len(mine))
-            if not len(mine):
-                continue
-            mesh.vertices = mine.astype(np.float32)
-            if len(mesh.faces) != len(mine) // 3:
-                mesh.faces = np.arange(len(mine), dtype=np.uint32).reshape(-1, 3)
-            mesh.color = (int(colours[at, 0]), int(colours[at, 1]), int(colours[at, 2]))
+        vertices = self._surface.vertices(bent)
+        if len(vertices):
+            self._surface.show(vertices, values, self.top, self.coloured_by)
+        return vertices
 
     def _show_path(self, time: float, drawn: np.ndarray) -> None:
         path = self._tip_path.add(time, self.model.pose(drawn, self.tip)[:3, 3])
@@ -230,7 +226,6 @@ class Scene:
             if lines:
                 handle.points = np.array(lines, dtype=np.float32)
 
-
     def _show_constraints(self, drawn: np.ndarray, reactions: Sequence[ReactionForce]) -> None:
         poses = self.marks.at(drawn)
         for places, pieces in self._pieces:
@@ -252,13 +247,3 @@ class Scene:
         if arrows:
             self._reaction_arrows.points = np.array([line for _, line in arrows],
                                                     dtype=np.float32)
-
-
-def _floor(reach: float) -> np.ndarray:
-    """Lines (s, 2, 3), m, of a grid around the root, with cells of 1, 2 or 5 times 10^k m."""
-    cell = rounded_up(reach / 8.0)
-    places = cell * np.arange(-round(reach / cell), round(reach / cell) + 1)
-    end = np.full(len(places), places[-1])
-    along_x = np.stack((np.column_stack((-end, places)), np.column_stack((end, places))), axis=1)
-    lines = np.concatenate((along_x, along_x[..., ::-1]))
-    return np.concatenate((lines, np.zeros((*lines.shape[:2], 1))), axis=2).astype(np.float32)

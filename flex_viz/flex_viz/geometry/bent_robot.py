@@ -19,9 +19,10 @@ import numpy.typing as npt
 from flex_description.visuals.mesh_limits import LARGEST_MESH, MeshError
 from flex_description.visuals.shapes import Visual, read_visuals, visual_corners
 from flex_dynamics import Model, Poses
-from flex_viz.geometry.coordinates import amplitudes, flexible_links
+from flex_viz.geometry.coordinates import amplitudes, flexible_links, scaled, tip_frame
 from flex_viz.geometry.frames import transform_points
 from flex_viz.geometry.outline import reach
+from flex_viz.geometry.simplify import simplified
 from flex_viz.geometry.skin import Skin, bent_mesh, swept
 from flex_viz.shown_text import plain
 
@@ -44,7 +45,7 @@ class BentRobot:
 
     A flexible link is drawn as its section swept along its beam or, if its visuals are meshes, as
     these meshes, each vertex moved with its section. `problems` lists meshes that could not be
-    read.
+    read. `most`: triangles of each link that is drawn as a mesh, beyond which it is simplified.
 
     >>> import numpy as np
     >>> from flex_description import load_robot
@@ -55,8 +56,8 @@ class BentRobot:
     (252, 3)
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, most: int = LARGEST_MESH) -> None:
+        self.model, self._most = model, most
         self.problems: list[str] = []
         visuals = read_visuals(model.robot)
         self.skins: dict[str, Skin] = {
@@ -66,6 +67,8 @@ class BentRobot:
         self._elastic = amplitudes(model)
         self._links = [link.name for link in model.robot.links]
         self._poses = Poses(model, [(name, None) for name in self._links])
+        self._ends = Poses(model, [(tip_frame(model), None), *(
+            (name, model.beam(name).flexible.length) for name in self.skins)])
         bare = {*self._links} - {*self.skins, *self.visuals}
         # No line joins a base that moves freely to where it started.
         self._pieces = [(joint.parent, joint.child) for joint in model.robot.joints
@@ -90,7 +93,8 @@ class BentRobot:
                 raise MeshError(f'its meshes: expected {LARGEST_MESH} triangles at most, found '
                                 'more')
             joined.append(transform_points(corners, visual.pose).reshape(-1, 3, 3))
-        return bent_mesh(self.model, link, np.concatenate(joined), np.eye(4))
+        triangles = simplified(np.concatenate(joined), self._most)
+        return bent_mesh(self.model, link, triangles, np.eye(4))
 
     def at(self, q: npt.ArrayLike) -> RobotShape:
         """The robot at the state q (n,), rad and m."""
@@ -121,6 +125,13 @@ class BentRobot:
         if coloured_by == 'deflection':
             return {name: skin.deflection(q) for name, skin in self.skins.items()}
         return {name: np.zeros(int(skin.faces.max()) + 1) for name, skin in self.skins.items()}
+
+    def largest_deflection(self, q: npt.ArrayLike) -> float:
+        """m: of the ends of all flexible links and of the last link, from where they would be
+        without deflection, at the state q (n,)."""
+        q = np.asarray(q, dtype=float)
+        moved = self._ends.at(q) - self._ends.at(scaled(self.model, q, 0.0))
+        return float(np.linalg.norm(moved[:, :3, 3], axis=1).max())
 
     def reach(self) -> float:
         """A length, m, that no point of the robot exceeds, from the root."""

@@ -8,21 +8,57 @@
 # is distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express
 # or implied. See the License for the specific language governing permissions and limitations under
 # the License.
-"""Colour scales for strain and deflection, and a range that does not flicker."""
+"""Colour scales for strain and deflection, and a range that does not flicker.
+
+Strain: Moreland, Diverging color maps for scientific visualization, 2009: from blue over grey to
+red in the space Msh (the polar form of CIELAB), in which equal steps look equal; people who do not
+tell red from green can read it. The grey is darker than his, to stand out from the background.
+Deflection: viridis of Smith and van der Walt, 2015, at nine places.
+"""
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
-# Strain: compression blue, zero yellow, tension red. Deflection: dark blue, green, yellow.
-DIVERGING = np.array([(0.10, 0.28, 0.70), (0.45, 0.66, 0.90), (0.95, 0.86, 0.50),
-                      (0.95, 0.58, 0.35), (0.73, 0.09, 0.12)])
-RISING = np.array([(0.27, 0.00, 0.33), (0.23, 0.32, 0.55), (0.13, 0.57, 0.55),
-                   (0.37, 0.79, 0.38), (0.99, 0.91, 0.14)])
+# Msh of the ends and of the middle: compression blue, zero grey, tension red.
+COLD, MIDDLE, WARM = (80.0, 1.08, -1.1), 72.0, (80.0, 1.08, 0.5)
+WHITE = np.array([0.9505, 1.0, 1.089])      # D65, XYZ
+TO_RGB = np.array([[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415],
+                   [0.0557, -0.2040, 1.0570]])
+RISING = np.array([(0.267, 0.005, 0.329), (0.278, 0.176, 0.483), (0.230, 0.322, 0.546),
+                   (0.173, 0.449, 0.558), (0.128, 0.567, 0.551), (0.158, 0.684, 0.502),
+                   (0.369, 0.789, 0.383), (0.678, 0.864, 0.190), (0.993, 0.906, 0.144)])
 UNIFORM = (0.20, 0.45, 0.80)      # a flexible link without a colour scale
 COLOURINGS = ('strain', 'deflection', 'none')
 MEMORY = 10.0      # s
+FINE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)      # ends of the scale: most of it is used
 # m/m and m: the noise of a robot at rest is not coloured
 SMALLEST = {'strain': 1e-6, 'deflection': 1e-4}
+
+
+def _diverging(share: np.ndarray) -> np.ndarray:
+    """Red, green, blue (k, 3) of places (k,) from -1 to 1."""
+    rows = []
+    for at in share:
+        magnitude, saturation, hue = WARM if at > 0.0 else COLD
+        way = abs(float(at))
+        # Hue spins towards the unsaturated middle, so that the way is perceived as even.
+        spin = saturation * np.sqrt(max(magnitude**2 - MIDDLE**2, 0.0)) / (
+            magnitude * np.sin(saturation))
+        m = MIDDLE + (magnitude - MIDDLE) * way
+        s, h = saturation * way, hue + np.sign(hue) * spin * (1.0 - way)
+        rows.append((m * np.cos(s), m * np.sin(s) * np.cos(h), m * np.sin(s) * np.sin(h)))
+    return _rgb_of_lab(np.array(rows))
+
+
+def _rgb_of_lab(lab: np.ndarray) -> np.ndarray:
+    """sRGB (k, 3), 0 to 1, of CIELAB (k, 3)."""
+    y = (lab[:, 0] + 16.0) / 116.0
+    roots = np.column_stack((y + lab[:, 1] / 500.0, y, y - lab[:, 2] / 200.0))
+    linear = np.where(roots > 6.0 / 29.0, roots**3, 3.0 * (6.0 / 29.0)**2 * (roots - 4.0 / 29.0))
+    rgb = np.clip((linear * WHITE) @ TO_RGB.T, 0.0, 1.0)
+    return np.where(rgb <= 0.0031308, 12.92 * rgb, 1.055 * rgb**(1.0 / 2.4) - 0.055)
 
 
 def _table(nodes: np.ndarray) -> np.ndarray:
@@ -33,7 +69,7 @@ def _table(nodes: np.ndarray) -> np.ndarray:
 
 
 LEVELS = 1025      # a multiple of the intervals between nodes, plus one
-TABLES = {'strain': _table(DIVERGING), 'deflection': _table(RISING),
+TABLES = {'strain': _table(_diverging(np.linspace(-1.0, 1.0, 65))), 'deflection': _table(RISING),
           'none': _table(np.array([UNIFORM, UNIFORM]))}
 
 
@@ -51,7 +87,7 @@ def rgb(values: np.ndarray, top: float, coloured_by: str) -> np.ndarray:
 
 
 class ColourRange:
-    """The end of the colour scale: given, or the largest recent value, rounded up to 1, 2 or 5.
+    """The end of the colour scale: given, or the largest recent value, rounded up to FINE.
 
     A value counts for MEMORY to twice MEMORY s of the robot's clock: the peak of a start or a push
     does not determine the scale for ever, and the scale of an oscillation does not flicker.
@@ -72,13 +108,14 @@ class ColourRange:
             self._before = self._now if recent else self._least
             self._now, self._since = self._least, time
         self._now = max(self._now, largest)
-        return self._given or rounded_up(max(self._before, self._now))
+        return self._given or rounded_up(max(self._before, self._now), FINE)
 
 
-def rounded_up(value: float) -> float:
-    """The next of ... 1, 2, 5, 10, 20, 50 ... that is not below a positive value."""
+def rounded_up(value: float, steps: Sequence[float] = (1.0, 2.0, 5.0)) -> float:
+    """The next of `steps` and their multiples by powers of ten that is not below a positive
+    value."""
     power = 10.0 ** np.floor(np.log10(value))
-    return float(next(step * power for step in (1.0, 2.0, 5.0, 10.0)
+    return float(next(step * power for step in (*steps, 10.0)
                       if step * power >= value * (1.0 - 1e-9)))
 
 

@@ -21,6 +21,7 @@ from flex_description import FlexibleLink
 from flex_description.visuals.mesh_limits import LARGEST_MESH, MeshError
 from flex_dynamics import Model
 from flex_viz.geometry.frames import transform_points
+from flex_viz.geometry.simplify import indexed
 
 STATIONS = 21      # sections along a beam: enough for its fourth mode
 CORNERS = 12       # points around a section
@@ -55,6 +56,12 @@ class Skin:
         self._from_axis = np.column_stack((self._offset, np.ones(len(points))))
         self._points = points
         self._straight = points[faces.ravel()] if straight is None else straight
+
+    def smooth(self) -> tuple[np.ndarray, np.ndarray]:
+        """Points (v,) and faces (f, 3) among them, for a display that shades smoothly: along
+        sharp edges each side has its own vertex."""
+        served, faces = indexed(self._points[self.faces])
+        return self.faces.ravel()[served], faces
 
     def _between(self, values: np.ndarray) -> np.ndarray:
         """Values at the stations (k, ...) interpolated at the points (p, ...)."""
@@ -150,8 +157,8 @@ def bent_mesh(model: Model, link: str, triangles: np.ndarray, pose: np.ndarray) 
         if len(corners) > LARGEST_MESH:
             raise MeshError(f'expected {LARGEST_MESH} triangles at most, found more after the '
                             'mesh was cut so that it can bend')
-    points = corners.reshape(-1, 3)
-    return Skin(model, link, points, np.arange(len(points)).reshape(-1, 3))
+    served, faces = indexed(corners)
+    return Skin(model, link, corners.reshape(-1, 3)[served], faces)
 
 
 def cut(triangles: np.ndarray, x: float) -> np.ndarray:

@@ -83,6 +83,8 @@ class Markers(Node):
                     '0: the largest recent value', partial(self._set_option, 'top'), 1e6)
         live.number('exaggeration', 'factor of the deflection as drawn',
                     partial(self._set_option, 'exaggeration'), 1e3, default=1.0)
+        live.flag('automatic_exaggeration', 'choose a factor with which bending is visible, in '
+                  'place of exaggeration', partial(self._set_option, 'automatic'), default=False)
         live.flag('ghost', 'draw the straight links too', partial(self._set_option, 'ghost'),
                   default=True)
         live.number('tip_path', 'length of the tip path, s; 0: none',

@@ -38,6 +38,7 @@ from flex_viz.rviz.marker import text_marker
 from flex_viz.rviz.marker_bytes import marker_array
 from flex_viz.shown_text import plain
 
+USUAL = 0.05      # amplitude, share of the reach
 RATE = 30.0      # states a second
 
 
@@ -62,8 +63,8 @@ class Modes(Node):
                             f'joints {joints}')
         self._reach = BentRobot(model).reach()
         live = LiveParameters(self)
-        live.number('swing', 'amplitude of the point that moves most, m', self._set_swing, 1e3,
-                    default=0.1)
+        live.number('swing', 'amplitude of the point that moves most, m; 0: 5 % of the reach of '
+                    'the robot', self._set_swing, 1e3)
         live.integer('mode', 'number of the mode, 1 is the lowest', self._set_number, 1,
                      len(self._modes), default=1)
         self._root = model.robot.links[0].name
@@ -79,7 +80,7 @@ class Modes(Node):
                                f'{frequencies} Hz')
 
     def _set_swing(self, swing: float) -> None:
-        self._swing = swing
+        self._swing = swing or USUAL * self._reach
 
     def _set_number(self, number: int) -> None:
         self._number = number

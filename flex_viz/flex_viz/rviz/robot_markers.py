@@ -37,6 +37,7 @@ from flex_viz.geometry.bent_robot import BentRobot, RobotShape
 from flex_viz.geometry.colours import ColourRange, rgba, value_text
 from flex_viz.geometry.constraint_marks import REACTION, ConstraintMarks, ReactionForce
 from flex_viz.geometry.coordinates import scaled, tip_frame
+from flex_viz.geometry.exaggeration import AutomaticExaggeration
 from flex_viz.geometry.gauges import Gauges
 from flex_viz.geometry.tip_path import TipPath
 from flex_viz.geometry.wrench_arrows import FORCE, MOMENT, SHAFT_WIDTH, AppliedWrench, arrow
@@ -58,19 +59,20 @@ from flex_viz.rviz.marker import (
 GHOST, PATH = (0.6, 0.6, 0.6, 0.25), (0.95, 0.6, 0.1, 1.0)
 INK, NO_COLOUR = (0.35, 0.35, 0.35, 1.0), (0.0, 0.0, 0.0, 0.0)
 TEXT_HEIGHT = 0.03     # share of the reach: about 13 points in the window of RViz
-LEGEND_RINGS = 4       # the colour scale is linear between five colours
+LEGEND_RINGS = 16      # the colour scale is linear between them
 SHAPES = {'box': CUBE, 'sphere': SPHERE, 'cylinder': CYLINDER}
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to draw. exaggeration: factor of the deflection; top: end of the colour scale, m/m or
-    m, 0 for the largest recent value; path: length of the tip path, s; tip: its frame.
-    constraints, reactions: of loops, wheels and supports."""
+    """What to draw. exaggeration: factor of the deflection, unless it is automatic; top: end of
+    the colour scale, m/m or m, 0 for the largest recent value; path: length of the tip path, s;
+    tip: its frame. constraints, reactions: of loops, wheels and supports."""
 
     coloured_by: str = 'strain'
     top: float = 0.0
     exaggeration: float = 1.0
+    automatic: bool = False
     ghost: bool = True
     path: float = 5.0
     gauges: bool = True
@@ -108,7 +110,9 @@ class RobotMarkers:
         self.model.pose(np.zeros(self.model.n), tip)      # raises if the frame is unknown
         self.tip = tip
         self._options = options
-        self._legend_top: float | None = None      # end of the scale that is drawn
+        # The end of the scale and the factor in the legend that is drawn.
+        self._legend_of: tuple[float, float] | None = None
+        self._automatic = AutomaticExaggeration(self._reach)
         self._legend_markers: list[Marker] = []
         self._range = ColourRange(options.coloured_by, options.top)
         self._tip_path = TipPath(options.path)
@@ -118,7 +122,10 @@ class RobotMarkers:
         """The markers of the state q (n,) at `time` (s)."""
         options, robot = self._options, self.robot
         q = np.asarray(q, dtype=float)
-        drawn = scaled(self.model, q, options.exaggeration)
+        factor = options.exaggeration
+        if options.automatic:
+            factor = self._automatic.factor(time, time, robot.largest_deflection(q))
+        drawn = scaled(self.model, q, factor)
         bent = robot.at(drawn)
         values = robot.values(q, options.coloured_by)
         largest = max((float(np.abs(value).max()) for value in values.values()), default=0.0)
@@ -136,8 +143,9 @@ class RobotMarkers:
         markers += self._wrench_markers(drawn, wrenches)
         markers += self._constraint_markers(drawn)
         markers += self._reaction_markers(drawn, reactions)
-        if top != self._legend_top:
-            self._legend_top, self._legend_markers = top, self._legend(top)
+        told = float(f'{factor:.3g}')
+        if self._legend_of != (top, told):
+            self._legend_of, self._legend_markers = (top, told), self._legend(top, told)
         markers += self._legend_markers
         return markers
 
@@ -272,7 +280,7 @@ class RobotMarkers:
         self._reacting = set(arrows)
         return markers
 
-    def _legend(self, top: float) -> list[Marker]:
+    def _legend(self, top: float, factor: float) -> list[Marker]:
         by = self._options.coloured_by
         if by == 'none' or not self._options.legend or not self.robot.skins:
             return [Marker('legend', at, action=DELETE) for at in range(4)]
@@ -284,8 +292,7 @@ class RobotMarkers:
         markers = [Marker('legend', 0, TRIANGLES, points=points + foot, colours=colours)]
         lines: Sequence[tuple[float, str]] = (
             (0.0, value_text(low, by)), (1.0, value_text(top, by)),
-            (1.2, by if self._options.exaggeration == 1.0 else
-             f'{by}, drawn {self._options.exaggeration:g} times'))
+            (1.2, by if factor == 1.0 else f'{by}, drawn {factor:g} times'))
         for at, (share, text) in enumerate(lines):
             gap = (0.03 if share else -0.03) * self._reach
             place = (*foot[:2], foot[2] + share * height + gap)

@@ -289,10 +289,10 @@ class _Worker:
         reason = self._periods(run, schedule, control,
                                None if control is None else self._observer(run, control))
         if self._poses is not None:
-            for row in range(int(result.counts[run])):
-                at = self._poses.at(result.q[run, row])
-                for place, frame in enumerate(result.positions):
-                    result.positions[frame][run, row] = at[place, :3, 3]
+            rows = int(result.counts[run])
+            paths = self._poses.paths(result.q[run, :rows])
+            for place, frame in enumerate(result.positions):
+                result.positions[frame][run, :rows] = paths[:, place]
         result.limited[run] = plant.saturated
         if reason:
             self._key = None           # nothing of a failed run shall reach the next
