@@ -55,8 +55,9 @@ def _api() -> str:
             kind = ('autoclass' if isinstance(thing, type) else
                     'autofunction' if callable(thing) else 'py:data')
             parts += ['```{eval-rst}', f'.. {kind}:: {name}.{public}', '```', '']
-            if kind == 'py:data':
-                parts += [', '.join(f'`{one}`' for one in thing), '']
+            if kind == 'py:data':      # a table of names, or the alias of a type
+                values = thing if isinstance(thing, (tuple, list, dict)) else [thing]
+                parts += [', '.join(f'`{one}`' for one in values), '']
     return '\n'.join(parts)
 
 

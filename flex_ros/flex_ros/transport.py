@@ -19,7 +19,7 @@ about once in fifty stops of a dynamics node that gets 1000 states a second.
 So the nodes use UDP, which costs less processor time for messages of the size of a state. Where
 shared memory is used all the same (the user chose it, or ROS_AUTOMATIC_DISCOVERY_RANGE is
 LOCALHOST, for which ROS makes its own choice), a watchdog looks for deleted ports after the
-process was held up. A node that has nothing to lose starts again; the others say so on
+process was held up. A node that keeps no state starts again; the others report it on
 /diagnostics.
 """
 from __future__ import annotations
@@ -88,7 +88,7 @@ class PortWatch:
             self.problem = TEXT.format(ports=', '.join(ports))
             self._node.get_logger().error(self.problem)
             if self._restart:
-                self._node.get_logger().info('this node has nothing to lose: it starts again')
+                self._node.get_logger().info('this node keeps no state: it starts again')
                 start_again()
 
 

@@ -27,8 +27,10 @@ from ros2cli_standin.parameter_values import parameter_value  # noqa: E402
 # Packages of others that pages name; whether they are installed is not ours to test.
 FOREIGN = {'plotjuggler', 'foxglove_bridge', 'controller_manager', 'robot_state_publisher',
            'rviz2'}
-NODES = {'simulator', 'dynamics', 'control', 'observer', 'shaping_proxy', 'state_publisher',
-         'markers', 'viewer', 'modes'}
+# Nodes have no --help: they would start.
+NODES = {name for path in ROOT.glob('flex_*/setup.py') for name in re.findall(
+    r"'(\w+) = '?\s*'?flex_ros\.start:main_of", path.read_text(encoding='utf-8'))} | {
+        'payload_estimator'}
 # Programs of others whose options are not tested.
 OTHERS = {'pip', 'colcon', 'rosdep', 'sudo', 'git', 'ssh', 'dask', 'cd', 'jupyter', 'mkdir', 'cat',
           'cp', 'export', 'xacro', 'apt'}
@@ -61,7 +63,8 @@ class Programs:
     def __init__(self, commands: list[Command], ask_nodes: bool) -> None:
         self.asked = ask_nodes
         launched = {one.words[3] for one in commands
-                    if one.words[:3] == ('ros2', 'launch', 'flex_bringup') and len(one.words) > 3}
+                    if one.words[:3] == ('ros2', 'launch', 'flex_bringup') and len(one.words) > 3
+                    and (ROOT / 'flex_bringup' / 'launch' / one.words[3]).is_file()}
         run = {one.words[2:4] for one in commands
                if one.words[:2] == ('ros2', 'run') and len(one.words) > 3}
         with ThreadPoolExecutor(3) as pool:
@@ -183,7 +186,7 @@ class Programs:
             return f'{error}'
 
     def _launch(self, words: list[str]) -> str:
-        if words[0] in FOREIGN:
+        if words[0] in FOREIGN or len(words) > 1 and PLACEHOLDER.match(words[1]):
             return ''
         if words[0] != 'flex_bringup' or words[1] not in self.launch_arguments:
             return f'expected a launch file of flex_bringup, found {words}'

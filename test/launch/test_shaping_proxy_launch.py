@@ -73,6 +73,11 @@ class TestShapingProxy(unittest.TestCase):
         state, = self.graph.next('joint_states')
         return np.array(state.position)
 
+    def wait_for_rest(self):
+        """Until a new controller has caught the arm, which swings without one."""
+        self.graph.until(lambda: np.abs(self.graph.next('joint_states')[0].velocity).max() < 1e-3,
+                         'rest')
+
     def send(self, last, seconds):
         """The future of the result."""
         message = FollowJointTrajectory.Goal()
@@ -111,8 +116,7 @@ class TestShapingProxy(unittest.TestCase):
     def test_3_a_controller_that_is_killed_and_back_at_once_ends_the_goal(self):
         """Its server is there all the time for who asks the graph, but knows nothing of it."""
         type(self).start_control()
-        self.graph.until(lambda: np.abs(self.graph.next('joint_states')[0].velocity).max() < 1e-3,
-                         'rest, after the new controller has caught the arm')
+        self.wait_for_rest()
         begin = self.joints()
         result = self.send(START, 100)
         self.graph.until(lambda: np.abs(self.joints() - begin).max() > 0.01, 'motion')
@@ -125,6 +129,7 @@ class TestShapingProxy(unittest.TestCase):
                          f'^/{OWN} (does not know the goal any more|went away during'
                          '|has been silent for)')     # by how soon the new one is there
         # The new one takes the next motion.
+        self.wait_for_rest()
         answer = self.answer(self.send(END, 2))
         self.assertEqual(answer.status, GoalStatus.STATUS_SUCCEEDED, answer.result.error_string)
 

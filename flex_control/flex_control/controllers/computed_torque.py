@@ -42,9 +42,9 @@ class ComputedTorque(Controller):
     """
 
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('bandwidth', (), 'w of each joint; empty: half the first frequency with locked '
-                  'joints', 'rad/s', 0.01, 1e4, per_joint=True),
-        Parameter('damping_ratio', 0.7, 'z of every joint', '', 0.0, 10.0),
+        Parameter('bandwidth', (), 'bandwidth of each joint; empty: half the first frequency with '
+                  'locked joints', 'rad/s', 0.01, 1e4, per_joint=True),
+        Parameter('damping_ratio', 0.7, 'damping ratio of every joint', '', 0.0, 10.0),
         Parameter('model_damping', 0.3, 'damping ratio of the first mode in the internal model, '
                   'besides its own, once the reference rests, so that the joints damp the '
                   'vibration that is left', '', 0.0, 10.0),

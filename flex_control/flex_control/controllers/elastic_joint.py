@@ -36,7 +36,7 @@ class ElasticJoint(Controller):
 
     needs_elastic_state: ClassVar[bool] = True
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('bandwidth', 10.0, 'of every joint: all four poles of its error are there',
+        Parameter('bandwidth', 10.0, 'bandwidth of every joint: all four poles of its error',
                   'rad/s', 0.01, 1e4),
     )
 

@@ -59,9 +59,9 @@ class FeedbackLinearization(Controller):
     needs_elastic_state: ClassVar[bool] = True
     needs_terms: ClassVar[bool] = True
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = (
-        Parameter('bandwidth', (), 'w of each joint; empty: 0.3 of the first frequency with '
-                  'locked joints, at most 30 rad/s', 'rad/s', 0.01, 1e4, per_joint=True),
-        Parameter('damping_ratio', 1.0, 'z of every joint', '', 0.0, 10.0),
+        Parameter('bandwidth', (), 'bandwidth of each joint; empty: 0.3 of the first frequency '
+                  'with locked joints, at most 30 rad/s', 'rad/s', 0.01, 1e4, per_joint=True),
+        Parameter('damping_ratio', 1.0, 'damping ratio of every joint', '', 0.0, 10.0),
         Parameter('vibration_damping', LINEARIZATION_VIBRATION_DAMPING, 'damping ratio that the '
                   'joints give the first mode; 0: they keep to their path, and the links vibrate '
                   'with their own damping', '', 0.0, 1.0),

@@ -43,7 +43,7 @@ class PD(Controller):
                   'N m/rad or N/m', 0.0, 1e9, per_joint=True),
         Parameter('kd', (), 'speed gains; empty: critical damping at kp',
                   'N m s/rad or N s/m', 0.0, 1e9, per_joint=True),
-        Parameter('bandwidth', 0.0, 'of gains left empty; 0: 0.6 of the first frequency with '
+        Parameter('bandwidth', 0.0, 'for gains that are empty; 0: 0.6 of the first frequency with '
                   'locked joints, at most 30 rad/s', 'rad/s', 0.0, 1e4),
         Parameter('static_compensation', True, 'carry gravity and deflection at the wanted pose, '
                   'from the model'),

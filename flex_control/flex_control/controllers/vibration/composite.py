@@ -43,7 +43,7 @@ class Composite(ScheduledGains):
         Parameter('bandwidth', 0.0, 'w of all joints; 0: what lets pushes shake the tip '
                   'least, between 0.6 and 1.7 of the first frequency with locked joints, at most '
                   '30 rad/s', 'rad/s', 0.0, 1e4),
-        Parameter('damping_ratio', 0.7, 'z of every joint', '', 0.01, 10.0),
+        Parameter('damping_ratio', 0.7, 'damping ratio of every joint', '', 0.01, 10.0),
         Parameter('energy', 0.0, 'energy of the fast motion that costs as much as `effort`; 0: '
                   'what lets pushes move the tip least', 'J', 0.0, 1e9),
         Parameter('effort', (), 'effort of the fast feedback that costs as much as `energy`; '

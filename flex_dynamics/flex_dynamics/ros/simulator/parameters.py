@@ -65,7 +65,7 @@ def declare_timing(node: Node) -> Timing:
         slip_timeout=number('slip_timeout', 2.0, 'free: wall s that time waits for it at most; 0: '
                             'time waits for no driver', 0.0, 1e3),
         lockstep_timeout=number('lockstep_timeout', 5.0, 'lockstep: wall s without a command '
-                                'until the simulator says who is silent', 0.1, 1e4),
+                                'until the simulator logs who does not answer', 0.1, 1e4),
         hold_on_silence=fail_safe == 'hold',
         wait_for_command=declare(node, 'wait_for_command', True, 'free: hold simulated time at '
                                  'its start until the first good command', fixed=True),
@@ -122,10 +122,10 @@ class DriveParameters:
         self._stiffness = self._damping = np.zeros(len(self._inertia))
         self._bandwidth = 0.0
         joints, each = len(self._inertia), 'a joint'
-        live.vector('drive.stiffness', "of the drives' own fast loops, N m/rad or N/m, for "
+        live.vector('drive.stiffness', "stiffness of the drives' own loops, N m/rad or N/m, for "
                     'joints whose command has a position', partial(self._set, '_stiffness'),
                     joints, each, 0.0, STRONGEST)
-        live.vector('drive.damping', "of the drives' own fast loops, N m s/rad or N s/m",
+        live.vector('drive.damping', "damping of the drives' own loops, N m s/rad or N s/m",
                     partial(self._set, '_damping'), joints, each, 0.0, STRONGEST)
         live.number('drive.bandwidth', "rad/s; where drive.damping is zero: this times the "
                     "joint's largest inertia", partial(self._set, '_bandwidth'), 1e4)
