@@ -30,6 +30,7 @@ from flex_dynamics import (
     Model,
     ParameterDerivatives,
     Poses,
+    ReadingNoise,
     Rollout,
     Sensors,
     Servo,
@@ -137,6 +138,14 @@ def without(values: dict, *names: str) -> dict:
     return {what: value for what, value in values.items() if what not in names}
 
 
+def not_rows(length: int) -> dict:
+    """What is no matrix (N, length) of real, finite numbers."""
+    return {'a vector': np.zeros(length), 'a number': 0.5, 'None': None,
+            'masked': np.ma.masked_all((1, length)),
+            **{f'row: {what}': [bad] for what, bad in not_vectors(length).items()
+               if what != 'masked'}}
+
+
 def positive(more: dict | None = None) -> dict:
     return {**NOT_NUMBERS, 'zero': 0.0, 'below zero': -1.0, **(more or {})}
 
@@ -181,6 +190,8 @@ KINDS = {
     'servo': lambda m: (None, NO_SERVO),
     'rest': lambda m: (None, without(not_vectors(1), 'a matrix', 'ragged')),
     'control': lambda m: (None, {'a number': 3, 'text': 'pd', 'numbers': [3]}),
+    'noise': lambda m: (None, {'a number': 0.1, 'text': '0.1', 'numbers': [0.1], 'nan': np.nan,
+                               'without a filter': ReadingNoise([0.1])}),
     'parameters': lambda m: (None, NO_PARAMETERS), 'values': lambda m: ({}, NO_PARAMETERS),
     'runs': lambda m: (1, {**NOT_WHOLE, 'none': 0, 'too many': 10**9}),
     'threads': lambda m: (1, {**NOT_WHOLE, 'none': 0}),
@@ -202,6 +213,8 @@ OWN = {('without_payload', 'name'): lambda m: ('box', {**NO_FRAME}),
        # Of many runs a matrix has one row each.
        **{('simulate_many', name): lambda m: (None, without(not_vectors(m.n), 'a matrix'))
           for name in ('q', 'v')},
+       **{(name, of): lambda m: (np.zeros((1, m.n)), not_rows(m.n))
+          for name, of in (('paths', 'q'), *(('inverse_dynamics_along', of) for of in 'qva'))},
        ('simulate_many', 'tau'): lambda m: (None, without(not_vectors(1), 'a matrix', 'ragged')),
        ('simulate_many', 'servo'): lambda m: (None, NO_TARGETS),
        ('simulate_many', 'model'): lambda m: (m, {
@@ -251,7 +264,8 @@ CALLS = objects()
 # Records that are checked where they are used, in NOT_LOADS and NO_SERVO, and results.
 RECORDS = {'BatchResult', 'ControlSchedule', 'Coordinates', 'Data', 'DistributedLoad',
            'DynamicsError', 'FrameMotion', 'ImuReading', 'JointLimits', 'LinkCoordinates', 'Loads',
-           'ModelParameter', 'Servo', 'ServoTargets', 'SimulationResult', 'Terms', 'Wrench'}
+           'ModelParameter', 'ReadingNoise', 'Servo', 'ServoTargets', 'SimulationResult', 'Terms',
+           'Wrench'}
 
 
 def call_of(which: str):

@@ -17,6 +17,7 @@ import numpy as np
 
 from flex_dynamics import checks
 from flex_dynamics.arrays import Array, ArrayLike
+from flex_dynamics.errors import DynamicsError
 from flex_dynamics.kernels.tree.frame_paths import frame_paths
 from flex_dynamics.kernels.tree.frames import node_poses
 from flex_dynamics.model.model import MODEL_ADVICE, Model
@@ -54,8 +55,12 @@ class Poses:
         poses[:, 3, 3] = 1.0
         return poses
 
-    def paths(self, q: Array) -> Array:
-        """Positions (states, places, 3), m, along q (states, n), which has been checked."""
+    def paths(self, q: ArrayLike) -> Array:
+        """Positions (states, places, 3), m, along q (states, n)."""
+        q = checks.real_array(q, 'q', f'(states, {self._model.n}) numbers')
+        if q.ndim != 2 or q.shape[1] != self._model.n:
+            raise DynamicsError(f'q: expected shape (states, {self._model.n}), found {q.shape}')
+        q = checks.finite(q, 'q', q.shape)
         out = np.empty((len(q), len(self._nodes), 3))
         frame_paths(*self._model.assembly.arrays, self._data.work, np.ascontiguousarray(q),
                     self._still, self._nodes, self._places, self._R, self._p, out)

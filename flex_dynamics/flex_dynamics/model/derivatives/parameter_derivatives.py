@@ -112,10 +112,10 @@ class ParameterDerivatives:
         n = self._model.n
         motions = [checks.real_array(given, name, f'(N, {n}) numbers')
                    for name, given in (('q', q), ('v', v), ('a', a))]
+        wanted = (motions[0].shape[:1] or (1,)) + (n,)
         for name, given in zip('qva', motions, strict=True):
-            if given.ndim != 2 or given.shape != (len(motions[0]), n):
-                raise DynamicsError(f'{name}: expected shape ({len(motions[0])}, {n}), found '
-                                    f'{given.shape}')
+            if given.shape != wanted:
+                raise DynamicsError(f'{name}: expected shape {wanted}, found {given.shape}')
             checks.finite(given, name, given.shape)
         positions, speeds, accelerations = motions
         found = np.zeros((len(positions), n, len(self._slopes)))
